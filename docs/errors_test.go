@@ -50,7 +50,7 @@ An error that is none of those below has the id of its code.
 		}
 		fmt.Fprintf(&b, "\n## Code %d: %s\n\n| id | message | what to do |\n|---|---|---|\n", c.Exit, c.Says)
 		for _, r := range rows {
-			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", string(r.ID), fail.Generic(r.Says), cmp.Or(fail.Generic(r.Fix), "what the message says"))
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", string(r.ID), fail.Template(r.Message), cmp.Or(fail.Template(r.Remedy), "what the message says"))
 		}
 	}
 	b.WriteString(`

@@ -17,7 +17,7 @@ import (
 )
 
 // attack attacks party a's release like the command.
-func (b *bench) attack() (audit.Attacked, error) {
+func (b *bench) attack() (audit.AttackReport, error) {
 	b.t.Helper()
 	st, err := store.Open(b.path("a"), store.Party, store.Options{ReadOnly: true})
 	check(b.t, err)
@@ -71,7 +71,7 @@ func bitColumns(n int) string {
 }
 
 // found returns what an attack recovered, by its name and measure.
-func found(t *testing.T, a audit.Attacked, name, measure string) audit.AttackedResult {
+func found(t *testing.T, a audit.AttackReport, name, measure string) audit.AttackedResult {
 	t.Helper()
 	return foundOf(t, a.Sketches[0], name, measure)
 }

@@ -59,7 +59,7 @@ func (b *bench) take(data []byte) (aggregator.Arrived, error) {
 	if err != nil {
 		return aggregator.Arrived{}, err
 	}
-	desk, err := aggregator.OpenDesk(b.context(), b.deskOptions(st), label.Study)
+	desk, err := aggregator.OpenOffline(b.context(), b.deskOptions(st), label.Study)
 	if err != nil {
 		return aggregator.Arrived{}, err
 	}

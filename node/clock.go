@@ -27,13 +27,13 @@ func (e *ClockError) remedy() string {
 	if errors.As(e.Err, &stopped) {
 		then = "make a new study"
 	}
-	return fmt.Sprintf("%s: %s, and %s", ClocksDiffer(e.Ahead), fail.ClocksDiffer.Remedy(), then)
+	return fmt.Sprintf("%s: %s, and %s", ClockOffsetText(e.Ahead), fail.ClocksDiffer.Remedy(), then)
 }
 
 func (e *ClockError) Unwrap() error { return e.Err }
 
-// ClocksDiffer says by how many seconds this clock is ahead of the aggregator's.
-func ClocksDiffer(ahead int64) string {
+// ClockOffsetText says by how many seconds this clock is ahead of the aggregator's.
+func ClockOffsetText(ahead int64) string {
 	word := "ahead of"
 	if ahead < 0 {
 		ahead, word = -ahead, "behind"
@@ -57,16 +57,16 @@ func inWords(seconds int64) string {
 // farthest bounds the difference between two clocks, in seconds.
 const farthest = 1 << 50
 
-// Apart returns by how many seconds one clock is ahead of another; it is negative if behind. The
+// ClockOffset returns by how many seconds one clock is ahead of another; it is negative if behind. The
 // other clock is a peer's and may show any number.
-func Apart(here, there protocol.Instant) int64 {
+func ClockOffset(here, there protocol.Instant) int64 {
 	within := func(t protocol.Instant) int64 { return min(max(int64(t), -farthest), farthest) }
 	return within(here) - within(there)
 }
 
-// TellingDifference is the difference of clocks, in seconds, from which a refusal over a date is
+// ClockBlame is the difference of clocks, in seconds, from which a refusal over a date is
 // blamed on them.
-const TellingDifference = 300
+const ClockBlame = 300
 
 // Small differences of clocks are harmless: deadlines are minutes and days away.
 const (

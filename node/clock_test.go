@@ -72,7 +72,7 @@ func TestSwappedKeys(t *testing.T) {
 	key, err := os.ReadFile(filepath.Join(other, "identity.key"))
 	check(t, err)
 	check(t, os.WriteFile(filepath.Join(b.path("a"), "identity.key"), key, 0o600))
-	var strange *node.StrangeIdentityError
+	var strange *node.IdentityMismatchError
 	if err := b.run(b.context(), "a", nil); !errors.As(err, &strange) {
 		t.Fatalf("with another's key: %v", err)
 	}

@@ -123,7 +123,7 @@ func TestDamagedStudyIsGivenUpOffline(t *testing.T) {
 	board, _ := b.spoil()
 	st := b.open("agg")
 	defer st.Close()
-	if _, err := aggregator.OpenDesk(b.context(), b.deskOptions(st), board); !errors.As(err, new(*stored.DamagedError)) || fail.Find(err).Exit != fail.Usage {
+	if _, err := aggregator.OpenOffline(b.context(), b.deskOptions(st), board); !errors.As(err, new(*stored.DamagedError)) || fail.Find(err).Exit != fail.Usage {
 		t.Errorf("opened with %v", err)
 	}
 	got, err := aggregator.Cancel(b.context(), b.deskOptions(st), st, board, "")

@@ -23,7 +23,7 @@ type Env[Told any] struct {
 // The environments of the two roles differ in the events they observe.
 type (
 	PartyEnv      = Env[event.Progress]
-	AggregatorEnv = Env[event.Happening]
+	AggregatorEnv = Env[event.Event]
 )
 
 // OrDefaults fills in the defaults.

@@ -35,15 +35,15 @@ func (e *NotApprovedError) Fail() *fail.Error { return fail.NotApproved.New(e.St
 // Unwrap returns ErrNotApproved.
 func (e *NotApprovedError) Unwrap() error { return ErrNotApproved }
 
-// StrangeIdentityError refuses a state directory whose identity is not the one that signed its
+// IdentityMismatchError refuses a state directory whose identity is not the one that signed its
 // stored data.
-type StrangeIdentityError struct {
+type IdentityMismatchError struct {
 	Signed, Here protocol.PeerID
 }
 
-func (e *StrangeIdentityError) Error() string { return e.Fail().Error() }
+func (e *IdentityMismatchError) Error() string { return e.Fail().Error() }
 
-func (e *StrangeIdentityError) Fail() *fail.Error { return fail.OtherIdentity.New(e.Signed, e.Here) }
+func (e *IdentityMismatchError) Fail() *fail.Error { return fail.OtherIdentity.New(e.Signed, e.Here) }
 
 // ReconstructionError refuses a release without noise from which records could
 // be reconstructed (the rule of package kernel/audit).
@@ -62,7 +62,7 @@ func (e *ReconstructionError) Fail() *fail.Error {
 // PeopleError refuses a dataset whose people already have a budget under another dataset's name.
 type PeopleError struct {
 	Dataset, Other string
-	Why            people.Likeness
+	Why            people.Match
 }
 
 func (e *PeopleError) Error() string { return e.Fail().Error() }

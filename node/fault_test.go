@@ -228,7 +228,7 @@ func TestAnotherMeaning(t *testing.T) {
 	other := b.study.Meaning
 	other[0] ^= 1
 	approve := protocoltest.Sealed(signer.Seal(b.study.ID, protocol.KindApprove, 0, wire.EncodeApprove(protocol.Approve{Meaning: other})))
-	check(t, st.PutOwn(b.study.ID, protocol.KindApprove, 0, wire.EncodeEnvelope(approve.Envelope())))
+	check(t, st.PutSigned(b.study.ID, protocol.KindApprove, 0, wire.EncodeEnvelope(approve.Envelope())))
 	check(t, st.Close())
 	stop := b.serve()
 	defer stop()

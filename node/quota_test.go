@@ -57,7 +57,7 @@ func TestAReleaseBeyondTheQuota(t *testing.T) {
 			var chunks, taken atomic.Int64
 			b.tune = func(o *aggregator.Options) {
 				o.Quotas = aggregator.Quotas{Quotas: quotas}
-				o.Observe = func(h event.Happening) {
+				o.Observe = func(h event.Event) {
 					switch h.What {
 					case event.ChunkKept:
 						chunks.Add(1)

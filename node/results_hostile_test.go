@@ -96,7 +96,7 @@ func TestAHostileResult(t *testing.T) {
 
 			var fetched atomic.Int64
 			b.tune = func(o *aggregator.Options) {
-				o.Observe = func(h event.Happening) {
+				o.Observe = func(h event.Event) {
 					if h.Call == "document" {
 						fetched.Add(1)
 					}

@@ -55,7 +55,7 @@ type State interface {
 	DropResult(study protocol.StudyID, name string) error
 
 	// Note appends to the journal. Decisions and whatever leaves the node are noted before they
-	// take effect. PutOwn, Debit and the store's decisions write their own journal entries.
+	// take effect. PutSigned, Debit and the store's decisions write their own journal entries.
 	Note(journal.Entry) error
 }
 
@@ -70,11 +70,11 @@ type PartyState interface {
 	// Cosignatures are the lines by which others approved a study, besides the steward.
 	Cosignatures(study protocol.StudyID) ([]string, error)
 
-	// PutOwn keeps the envelope that this party signed, one for each kind and attempt, for good.
+	// PutSigned keeps the envelope that this party signed, one for each kind and attempt, for good.
 	// The same bytes again change nothing; others are store.ErrConflict. So a party that may have
 	// stored an envelope can never sign a second one in its place.
-	PutOwn(study protocol.StudyID, kind protocol.Kind, attempt uint32, raw []byte) error
-	Own(study protocol.StudyID) ([]store.Own, error)
+	PutSigned(study protocol.StudyID, kind protocol.Kind, attempt uint32, raw []byte) error
+	Own(study protocol.StudyID) ([]store.SignedEnvelope, error)
 	// BoardCount and Head describe the board that AppendBoard keeps.
 	BoardCount(study protocol.StudyID) (uint64, error)
 	Head(study protocol.StudyID) ([]byte, error)
@@ -87,9 +87,9 @@ type PartyState interface {
 	DestroySecret(study protocol.StudyID, attempt uint32) error
 	DestroySecrets(study protocol.StudyID) error
 
-	// KeepPeople remembers the people of a dataset. People returns what is remembered of all
+	// PutPeopleSample remembers the people of a dataset. People returns what is remembered of all
 	// datasets. PeopleKey is the key of their samples.
-	KeepPeople(dataset string, now people.Sample) error
+	PutPeopleSample(dataset string, now people.Sample) error
 	People() (map[string]people.Sample, error)
 	PeopleKey() ([32]byte, error)
 

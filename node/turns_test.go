@@ -72,7 +72,7 @@ type perjurer struct {
 	lie lie
 }
 
-func (l perjurer) Own(id protocol.StudyID) ([]store.Own, error) {
+func (l perjurer) Own(id protocol.StudyID) ([]store.SignedEnvelope, error) {
 	own, err := l.PartyState.Own(id)
 	for i, o := range own {
 		if o.Kind != l.lie.kind {
@@ -218,11 +218,11 @@ func TestSilentPartyByHand(t *testing.T) {
 // silent is a store that cannot sign a confirmation.
 type silent struct{ node.PartyState }
 
-func (s silent) PutOwn(id protocol.StudyID, kind protocol.Kind, attempt uint32, raw []byte) error {
+func (s silent) PutSigned(id protocol.StudyID, kind protocol.Kind, attempt uint32, raw []byte) error {
 	if kind == protocol.KindConfirm {
 		return errors.New("silent")
 	}
-	return s.PartyState.PutOwn(id, kind, attempt, raw)
+	return s.PartyState.PutSigned(id, kind, attempt, raw)
 }
 
 // Over the network both of the others find every lie at the same moment. The second complaint has

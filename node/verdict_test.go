@@ -80,7 +80,7 @@ func TestAnUnacceptableReleaseIsCheckedOnce(t *testing.T) {
 	read := make(chan struct{})
 	b.tune = func(o *aggregator.Options) {
 		o.Store = unhurried{o.Store.(*store.Store), &reads, read}
-		o.Observe = func(h event.Happening) {
+		o.Observe = func(h event.Event) {
 			if h.What == event.ReleaseRefused {
 				refused.Add(1)
 			}

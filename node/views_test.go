@@ -38,8 +38,8 @@ func TestViews(t *testing.T) {
 		t.Errorf("before it is served: %+v", before)
 	}
 	news := v.News(b.study.ID)
-	seen := map[event.Occurrence]bool{}
-	stop := b.serveObserved(func(h event.Happening) { seen[h.What] = true; v.Observe(h) })
+	seen := map[event.Type]bool{}
+	stop := b.serveObserved(func(h event.Event) { seen[h.What] = true; v.Observe(h) })
 	b.runAll(b.context(), b.parties...)
 	stop()
 	select {
@@ -47,7 +47,7 @@ func TestViews(t *testing.T) {
 	default:
 		t.Error("no news")
 	}
-	for _, want := range []event.Occurrence{event.Posted, event.ChunkKept, event.ReleaseTaken, event.Moved, event.Computed, event.TakenUp} {
+	for _, want := range []event.Type{event.Posted, event.ChunkKept, event.ReleaseTaken, event.Moved, event.Computed, event.TakenUp} {
 		if !seen[want] {
 			t.Errorf("the observer was not told of %q", want)
 		}
@@ -112,7 +112,7 @@ func TestViews(t *testing.T) {
 		t.Errorf("a result that nobody signed is shown: %v %v", damaged.Results, err)
 	}
 	check(t, v.Ready())
-	v.Observe(event.Happening{What: event.TakenDown, Study: b.study.ID})
+	v.Observe(event.Event{What: event.TakenDown, Study: b.study.ID})
 	if err := v.Ready(); err == nil || strings.Contains(err.Error(), "store") {
 		t.Errorf("while a study is not served, which may be for a panic: %v", err)
 	}
@@ -122,7 +122,7 @@ func TestViews(t *testing.T) {
 func (b *bench) serveObserved(observe event.AggregatorObserver) (stop func()) {
 	b.t.Helper()
 	st := b.open("agg")
-	done := make(chan event.Happening, 1024)
+	done := make(chan event.Event, 1024)
 	told := make(chan struct{})
 	go func() {
 		defer close(told)
@@ -132,7 +132,7 @@ func (b *bench) serveObserved(observe event.AggregatorObserver) (stop func()) {
 	}()
 	a, err := aggregator.New(aggregator.Options{
 		Store: st, Listen: []string{b.addr}, Tick: 50 * time.Millisecond,
-		Env: node.AggregatorEnv{Now: b.now, Log: b.logger(), Observe: func(h event.Happening) { done <- h }},
+		Env: node.AggregatorEnv{Now: b.now, Log: b.logger(), Observe: func(h event.Event) { done <- h }},
 	})
 	check(b.t, err)
 	ctx, cancel := context.WithCancel(b.t.Context())

@@ -114,7 +114,7 @@ func (tab table) inOrdinaryRun(w nth) bool {
 	return (w.n == 1 || w.what() == "PutSecret") && (tab.only == "" || slices.Contains(strings.Fields(tab.only), w.what()))
 }
 
-// what is the kind of write, as "PutOwn" in "PutOwn release".
+// what is the kind of write, as "PutSigned" in "PutSigned release".
 func (w nth) what() string {
 	what, _, _ := strings.Cut(strings.Replace(w.name, ".", " ", 1), " ")
 	return what

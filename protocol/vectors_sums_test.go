@@ -125,7 +125,7 @@ func fillSums(t *testing.T, c *sumsCase) {
 		}
 		s, err := dp.RecordCells(c.Clip, d, dp.NewCellWeights(c.Clip, true), n)
 		if c.Side == sketch.Moments {
-			s, err = dp.RecordMoments(c.Clip, layout.Columns, layout.Moves(), weights(n), n)
+			s, err = dp.RecordMoments(c.Clip, layout.Columns, layout.Affected(), weights(n), n)
 		}
 		check(err)
 		return [2]int64{s.L1, s.L2Squared}
@@ -134,7 +134,7 @@ func fillSums(t *testing.T, c *sumsCase) {
 	if c.Side == sketch.Moments {
 		options.Clip = 0
 		b, err := sketch.NewMoments(sketch.MomentsOptions{
-			SumsOptions: options, Layout: layout, Clips: []int64{c.Clip}, Weights: []dp.MomentWeights{weights(dp.Zeroed)}, One: c.One, Of: []int{0, 1, 2},
+			SumsOptions: options, Layout: layout, Clips: []int64{c.Clip}, Weights: []dp.MomentWeights{weights(dp.Zeroed)}, One: c.One, AttributeOf: []int{0, 1, 2},
 		})
 		check(err)
 		check(b.Add(values, c.Classes))
@@ -187,7 +187,7 @@ func fillLook(t *testing.T, c *sumsCase) {
 	t.Helper()
 	d := len(c.Columns)
 	o := sketch.MomentsOptions{
-		SumsOptions: sketch.SumsOptions{Centre: c.Centre, Largest: c.One, Limit: 1 << 20}, Clips: c.Lengths, One: c.One, Of: []int{0, 1, 2}, Measure: true,
+		SumsOptions: sketch.SumsOptions{Centre: c.Centre, Largest: c.One, Limit: 1 << 20}, Clips: c.Lengths, One: c.One, AttributeOf: []int{0, 1, 2}, Measure: true,
 		Layout: sketch.MomentLayout{Columns: d, Attributes: d, Cut: true, CutSums: true},
 	}
 	for _, clip := range c.Lengths {

@@ -184,7 +184,7 @@ func givenTurns(t *testing.T) []turnsCase {
 	c.at(day, turn.Certified, day.upTo(protocol.KindRelease), nil)
 	c.at(day, turn.HasResult, day.upTo(protocol.KindClose), nil)
 	c.at(day, turn.Over, day.upTo(protocol.KindShare), []protocol.Verified{day.fault(0, protocol.CauseConflict, protocol.KindCommit, day.posted(0, protocol.KindCommit), second)})
-	c.at(day, turn.Doubtful, day.upTo(protocol.KindConfirm), []protocol.Verified{day.fault(0, protocol.CauseMissing, protocol.KindConfirm)})
+	c.at(day, turn.Unproved, day.upTo(protocol.KindConfirm), []protocol.Verified{day.fault(0, protocol.CauseMissing, protocol.KindConfirm)})
 	c.at(day, turn.Ended, len(day.board), nil)
 
 	again := play(t, protocoltest.Terms{Quorum: 2, Late: true, Nonce: 0x44}, "low-order key", func(s *protocoltest.Simulation) bool { return s.Aggregator.Status().State == session.Collecting })

@@ -34,7 +34,7 @@ func (o benchmark) Validate() error {
 func (o benchmark) Run(ctx context.Context, s program.Streams) error {
 	workload, err := bench.NewWorkload(o.Rows, o.Repeat)
 	if err != nil {
-		return program.Wrong(err)
+		return program.UsageError(err)
 	}
 	if o.Files {
 		times, err := bench.RunFiles(ctx, bench.FilesOptions{

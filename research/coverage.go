@@ -20,7 +20,7 @@ type coverageRows struct {
 // Run measures how often intervals hold the truth. It fails if the coverage is not the nominal one.
 func (o coverageRows) Run(ctx context.Context, s program.Streams) error {
 	if o.Seeds < 2 {
-		return program.Wrongf("%d seeds: want at least 2 (see coverage --help)", o.Seeds)
+		return program.UsageErrorf("%d seeds: want at least 2 (see coverage --help)", o.Seeds)
 	}
 	tenth := 0
 	rows, err := coverage.Measure(ctx, coverage.Options{Seeds: o.Seeds, Tell: func(done, total int) {

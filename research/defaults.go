@@ -26,7 +26,7 @@ type defaultsRows struct {
 // Run measures the answers of drafted studies. It fails if a row fails or data are missing.
 func (o defaultsRows) Run(ctx context.Context, s program.Streams) error {
 	if o.Seeds < 0 || o.Seeds == 1 || o.Workers < 0 {
-		return program.Wrongf("%d seeds, %d workers: want at least 2 seeds (see defaults --help)", o.Seeds, o.Workers)
+		return program.UsageErrorf("%d seeds, %d workers: want at least 2 seeds (see defaults --help)", o.Seeds, o.Workers)
 	}
 	folder, err := corpus.Open(o.Data, os.Getenv)
 	if err != nil {

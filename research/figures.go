@@ -20,7 +20,7 @@ type figureCounts struct {
 // Run counts the code of the repository.
 func (o figureCounts) Run(ctx context.Context, s program.Streams) error {
 	if o.Rows < 1 || strings.HasPrefix(o.Ref, "-") {
-		return program.Wrongf("--rows %d --ref %q: want at least one row, and a commit (see figures --help)", o.Rows, o.Ref)
+		return program.UsageErrorf("--rows %d --ref %q: want at least one row, and a commit (see figures --help)", o.Rows, o.Ref)
 	}
 	names, states, err := o.counted(ctx)
 	if err != nil {

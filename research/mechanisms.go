@@ -31,7 +31,7 @@ func (o mechanisms) Run(ctx context.Context, s program.Streams) error {
 		at.Trials = o.Trials
 	}
 	if err := at.Check(); err != nil {
-		return program.Wrongf("%w (see mechanisms --help)", err)
+		return program.UsageErrorf("%w (see mechanisms --help)", err)
 	}
 	c, err := mechanism.Compare(ctx, at)
 	if err != nil {

@@ -22,11 +22,11 @@ type mutants struct {
 func (o mutants) Run(ctx context.Context, s program.Streams) error {
 	for _, p := range o.Packages {
 		if !slices.Contains(mutate.Packages(), p) {
-			return program.Wrongf("--packages %s: want some of %s", p, strings.Join(mutate.Packages(), ", "))
+			return program.UsageErrorf("--packages %s: want some of %s", p, strings.Join(mutate.Packages(), ", "))
 		}
 	}
 	if o.Count < 1 {
-		return program.Wrongf("--count %d: want at least one mutant", o.Count)
+		return program.UsageErrorf("--count %d: want at least one mutant", o.Count)
 	}
 	if o.Seed == 0 {
 		now := time.Now().UTC()

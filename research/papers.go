@@ -38,17 +38,17 @@ func (o paperTables) Run(ctx context.Context, s program.Streams) error {
 	}
 	names, err := o.names()
 	if err != nil {
-		return program.Wrongf("%w (see papers --list)", err)
+		return program.UsageErrorf("%w (see papers --list)", err)
 	}
 	if o.Repeats < 0 || o.Repeats == 1 {
-		return program.Wrongf("--repeats: want at least 2")
+		return program.UsageErrorf("--repeats: want at least 2")
 	}
 	asked := papers.Options{Repeats: o.Repeats, Workers: runtime.GOMAXPROCS(0), Drawn: map[string][]papers.Drawn{}}
 	switch data, err := corpus.Open(o.Data, os.Getenv); {
 	case err == nil:
 		asked.Corpus = &data
 	case !errors.Is(err, corpus.ErrNone):
-		return program.Wrong(err)
+		return program.UsageError(err)
 	}
 	if o.Nodes {
 		nodes := &lateNodes{log: s.Log}
@@ -57,7 +57,7 @@ func (o paperTables) Run(ctx context.Context, s program.Streams) error {
 	}
 	if !o.Nodes && o.Out != "" {
 		if asked.Drawn, err = papers.ReadStudies(o.Out); err != nil {
-			return program.Wrong(err)
+			return program.UsageError(err)
 		}
 	}
 	tables, off, err := makeTables(ctx, names, asked, s.Log)

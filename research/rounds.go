@@ -23,14 +23,14 @@ type roundsTable struct {
 // Run measures k-means in one and in two rounds.
 func (o roundsTable) Run(ctx context.Context, s program.Streams) error {
 	if o.Seeds < 1 {
-		return program.Wrongf("%d seeds: want at least 1 (see rounds --help)", o.Seeds)
+		return program.UsageErrorf("%d seeds: want at least 1 (see rounds --help)", o.Seeds)
 	}
 	var folder *corpus.Corpus
 	switch data, err := corpus.Open(o.Data, os.Getenv); {
 	case err == nil:
 		folder = &data
 	case !errors.Is(err, corpus.ErrNone):
-		return program.Wrong(err)
+		return program.UsageError(err)
 	}
 	if o.Nodes {
 		dir, err := os.MkdirTemp("", "cosketch-rounds-")

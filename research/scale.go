@@ -28,11 +28,11 @@ func (o scaled) Run(ctx context.Context, s program.Streams) error {
 	var sizes []scale.Size
 	for _, n := range o.Parties {
 		if n < 2 || n > study.MaxParties {
-			return program.Wrongf("--parties %d: a study has 2 to %d", n, study.MaxParties)
+			return program.UsageErrorf("--parties %d: a study has 2 to %d", n, study.MaxParties)
 		}
 		for _, rounds := range o.Rounds {
 			if rounds != 1 && rounds != 2 {
-				return program.Wrongf("--rounds %d: want 1 or 2", rounds)
+				return program.UsageErrorf("--rounds %d: want 1 or 2", rounds)
 			}
 			sizes = append(sizes, scale.Size{Parties: n, Masked: o.Masked, Rounds: rounds, Apart: o.Apart})
 		}
@@ -41,13 +41,13 @@ func (o scaled) Run(ctx context.Context, s program.Streams) error {
 				break
 			}
 			if mb < 0 || mb > 4096 {
-				return program.Wrongf("--megabytes %d: must be from 0 to 4096", mb)
+				return program.UsageErrorf("--megabytes %d: must be from 0 to 4096", mb)
 			}
 			sizes = append(sizes, scale.Size{Parties: n, Megabytes: mb, Records: o.Records, Masked: o.Masked, Apart: o.Apart})
 		}
 	}
 	if o.Masked && (o.Records || slices.Min(o.Parties) < 3 || len(o.Rounds) == 0 && slices.Min(o.Megabytes) < 1) {
-		return program.Wrongf("--masked needs at least three --parties, and --megabytes or --rounds; it cannot be combined with --records")
+		return program.UsageErrorf("--masked needs at least three --parties, and --megabytes or --rounds; it cannot be combined with --records")
 	}
 	return program.In(ctx, "scale", s.Log, func(dir string) error {
 		measured, err := scale.Run(ctx, dir, sizes, s.Log)

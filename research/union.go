@@ -28,16 +28,16 @@ func (o unionReport) Run(ctx context.Context, s program.Streams) error {
 	case err == nil:
 		asked.Corpus = &data
 	case !errors.Is(err, corpus.ErrNone):
-		return program.Wrong(err)
+		return program.UsageError(err)
 	}
 	for _, e := range o.Epsilon {
 		if _, err := dp.Promise(dp.Gaussian, dp.Budget{Epsilon: dp.Epsilon(e), Delta: 1e-6}); err != nil {
-			return program.Wrongf("%w (see union --help)", err)
+			return program.UsageErrorf("%w (see union --help)", err)
 		}
 		asked.Epsilon = append(asked.Epsilon, dp.Epsilon(e))
 	}
 	if o.Trials < 1 {
-		return program.Wrongf("%d trials: want at least 1 (see union --help)", o.Trials)
+		return program.UsageErrorf("%d trials: want at least 1 (see union --help)", o.Trials)
 	}
 	var page bytes.Buffer
 	if o.Figures != "" {

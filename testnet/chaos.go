@@ -20,7 +20,7 @@ type disturb struct {
 // Run disturbs studies and reports all rounds, also if one of them failed.
 func (o disturb) Run(ctx context.Context, s program.Streams) error {
 	if o.Rounds < 1 {
-		return program.Wrongf("--rounds %d: must be at least 1", o.Rounds)
+		return program.UsageErrorf("--rounds %d: must be at least 1", o.Rounds)
 	}
 	var rounds []chaos.Round
 	err := program.In(ctx, "chaos", s.Log, func(dir string) (err error) {

@@ -30,14 +30,14 @@ type demo struct {
 func (o demo) Run(ctx context.Context, s program.Streams) error {
 	chosen, err := o.choose()
 	if err != nil {
-		return program.Wrong(err)
+		return program.UsageError(err)
 	}
 	path, err := filepath.Abs(o.Report)
 	if err == nil {
 		_, err = os.Stat(filepath.Dir(path))
 	}
 	if err != nil {
-		return program.Wrongf("there is no directory for the report: %w", err)
+		return program.UsageErrorf("there is no directory for the report: %w", err)
 	}
 	tables, err := pooledData("", chosen)
 	if err != nil {

@@ -26,7 +26,7 @@ type hostile struct {
 // Run attacks an aggregator, or a party, and reports what was measured.
 func (o hostile) Run(ctx context.Context, s program.Streams) error {
 	if o.Peers < 4 || o.Peers > 64 || o.Studies < 1 || o.For <= 0 {
-		return program.Wrongf("hostile needs 4 to 64 --peers, at least one of --studies and a time above 0")
+		return program.UsageErrorf("hostile needs 4 to 64 --peers, at least one of --studies and a time above 0")
 	}
 	return program.In(ctx, "hostile", s.Log, func(dir string) error {
 		if o.Replies {

@@ -40,11 +40,11 @@ func (o playNetwork) Run(ctx context.Context, s program.Streams) error {
 	}
 	chosen, err := networks.Find(o.Name)
 	if err != nil {
-		return program.Wrong(err)
+		return program.UsageError(err)
 	}
 	tables, err := pooledData(o.Data, chosen)
 	if err != nil {
-		return program.Wrong(err)
+		return program.UsageError(err)
 	}
 	all, err := player{seed: o.Seed, keep: o.Keep, text: o.Text()}.play(ctx, chosen, tables, s)
 	if len(all) > 0 {
@@ -206,7 +206,7 @@ func exposed(p errortable.Played) (string, error) {
 
 // attacked returns the attack on a party's own release that recovers most of its values.
 func attacked(ctx context.Context, party *network.Node, id protocol.StudyID) (*errortable.Attacked, error) {
-	var found audit.Attacked
+	var found audit.AttackReport
 	if err := party.RunJSON(ctx, &found, "advanced", "audit", id.String(), "--data"); err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func (o simulate) Run(ctx context.Context, s program.Streams) error {
 		return o.many(s)
 	}
 	if o.Liar {
-		return program.Wrongf("--liar: name --parties, too")
+		return program.UsageErrorf("--liar: name --parties, too")
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -74,7 +74,7 @@ func (o simulate) many(s program.Streams) error {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(limit))
 	sim, err := protocoltest.Many(o.Parties, o.Seed, o.Liar)
 	if err != nil {
-		return program.Wrongf("--parties %d: %v", o.Parties, err)
+		return program.UsageErrorf("--parties %d: %v", o.Parties, err)
 	}
 	got, err := sim.ToResult()
 	if err != nil {

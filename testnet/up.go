@@ -70,7 +70,7 @@ type down struct {
 func told(err error) error {
 	for _, mended := range []error{standing.ErrBusy, standing.ErrName, standing.ErrNone, standing.ErrOther} {
 		if errors.Is(err, mended) {
-			return program.Wrong(err)
+			return program.UsageError(err)
 		}
 	}
 	return err
@@ -80,7 +80,7 @@ func told(err error) error {
 func dealer(t networks.Template, folder string, seed uint64) (standing.Dealer, error) {
 	tables, err := pooledData(folder, []networks.Template{t})
 	if err != nil {
-		return nil, program.Wrong(err)
+		return nil, program.UsageError(err)
 	}
 	return func(s *study.Study) (networks.Dealt, error) { return t.Deal(s, tables[t.Data], seed) }, nil
 }
@@ -89,17 +89,17 @@ func dealer(t networks.Template, folder string, seed uint64) (standing.Dealer, e
 func (o up) Run(ctx context.Context, s program.Streams) error {
 	dir, err := o.dir()
 	if err != nil {
-		return program.Wrong(err)
+		return program.UsageError(err)
 	}
 	if o.Pace < 0 || o.Pace > 10*time.Minute {
-		return program.Wrongf("--pace %v: must be from 0 to 10 minutes", o.Pace)
+		return program.UsageErrorf("--pace %v: must be from 0 to 10 minutes", o.Pace)
 	}
 	found, err := networks.Find(o.Name)
 	if err == nil && found[0].Name != o.Name {
 		err = fmt.Errorf("%s are several networks: name one, such as %s", o.Name, found[0].Name)
 	}
 	if err != nil {
-		return program.Wrong(err)
+		return program.UsageError(err)
 	}
 	folder := cmp.Or(o.Data, os.Getenv(corpus.Variable))
 	if folder != "" { // later commands may run in another working directory

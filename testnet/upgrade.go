@@ -26,7 +26,7 @@ type upgrade struct {
 // Run changes the programs of nodes during studies, and reports the outcomes.
 func (o upgrade) Run(ctx context.Context, s program.Streams) error {
 	if err := o.check(); err != nil {
-		return program.Wrong(err)
+		return program.UsageError(err)
 	}
 	var all []chaos.Upgraded
 	err := program.In(ctx, "upgrade", s.Log, func(dir string) error {

@@ -128,7 +128,7 @@ func takeIn(ctx context.Context, g *console.Globals, st *store.Store, path strin
 	if err != nil {
 		return out, err
 	}
-	desk, err := aggregator.OpenDesk(ctx, o, s.ID)
+	desk, err := aggregator.OpenOffline(ctx, o, s.ID)
 	if errors.Is(err, store.ErrLocked) {
 		ctx, cancel := context.WithTimeout(ctx, handOverTime)
 		defer cancel()
@@ -195,7 +195,7 @@ func (cmd exportCommand) Run(ctx context.Context, c *console.Console, g *console
 	out := []exported{}
 	for _, p := range parties {
 		path := filepath.Join(cmd.Output, fmt.Sprintf("%s-for-%s.bundle", s.ID.Short(), p.Name))
-		err := console.WriteFileWhole(path, func(w io.Writer) error { return aggregator.ExportBoard(options(st), s, p.ID, w) })
+		err := console.WriteFileAtomic(path, func(w io.Writer) error { return aggregator.ExportBoard(options(st), s, p.ID, w) })
 		if errors.Is(err, aggregator.ErrNoMailbox) && len(cmd.Party) == 0 {
 			c.Say("%s has sent no bundle yet: nothing for it", p.Name)
 			continue
@@ -242,7 +242,7 @@ func settle(ctx context.Context, g *console.Globals, st *store.Store, s *study.S
 	if err != nil {
 		return err
 	}
-	desk, err := aggregator.OpenDesk(ctx, o, s.ID)
+	desk, err := aggregator.OpenOffline(ctx, o, s.ID)
 	if errors.Is(err, store.ErrLocked) {
 		return nil
 	}

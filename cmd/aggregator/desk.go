@@ -17,16 +17,16 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// desk drafts, hosts and cancels studies, for commands and for programs over HTTP.
-type desk struct {
+// operator drafts, hosts and cancels studies, for commands and for programs over HTTP.
+type operator struct {
 	store  *store.Store
 	quotas aggregator.Quotas
 }
 
-var _ api.Desk = desk{}
+var _ api.Operator = operator{}
 
 // hostable refuses a study that this node cannot host: of another aggregator, or beyond its limits.
-func (d desk) hostable(s *study.Study) error {
+func (d operator) hostable(s *study.Study) error {
 	id, err := d.store.ID()
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func (d desk) hostable(s *study.Study) error {
 }
 
 // judge checks that a study can be hosted here, and forecasts what its answers are worth.
-func (d desk) judge(s *study.Study, records string) (console.Verdict, error) {
+func (d operator) judge(s *study.Study, records string) (console.Verdict, error) {
 	if err := d.hostable(s); err != nil {
 		return console.Verdict{}, err
 	}
@@ -56,12 +56,12 @@ func (d desk) judge(s *study.Study, records string) (console.Verdict, error) {
 }
 
 // add stores a judged study; a running serve takes it up.
-func (d desk) add(s *study.Study) error {
+func (d operator) add(s *study.Study) error {
 	return console.AddStudy(d.store, s, s.Expires, console.Now())
 }
 
 // Draft drafts like aggregator study draft, but asks no questions.
-func (d desk) Draft(r api.DraftRequest) (api.Draft, error) {
+func (d operator) Draft(r api.DraftRequest) (api.Draft, error) {
 	cmd := studyDraft{Name: r.Name, Partition: &r.Partition, Ask: r.Ask, Column: r.Columns, Records: r.Records, Rounds: map[int]string{0: "auto", 1: "1", 2: "2"}[r.Rounds], Masked: r.Masked, Epsilon: r.Epsilon, Addr: r.Addrs, Approval: orDays(r.Approval), Upload: orDays(r.Upload)}
 	switch {
 	case r.Name == "" || len(r.Lists) == 0 || len(r.Ask) == 0:
@@ -111,14 +111,14 @@ func orDays(n int) int {
 const inRequest = "in the request"
 
 // Check checks a study like Host, and stores nothing.
-func (d desk) Check(source []byte) (api.Hosted, error) {
+func (d operator) Check(source []byte) (api.Hosted, error) {
 	_, out, err := d.read(source)
 	return out, err
 }
 
 // Host acts like aggregator study host. It accepts a study that is here already, whatever its
 // dates.
-func (d desk) Host(source []byte) (api.Hosted, error) {
+func (d operator) Host(source []byte) (api.Hosted, error) {
 	s, out, err := d.read(source)
 	if err == nil && !out.Before {
 		err = d.add(s)
@@ -126,7 +126,7 @@ func (d desk) Host(source []byte) (api.Hosted, error) {
 	return out, err
 }
 
-func (d desk) read(source []byte) (*study.Study, api.Hosted, error) {
+func (d operator) read(source []byte) (*study.Study, api.Hosted, error) {
 	s, err := console.ParseStudy(inRequest, source)
 	if err != nil {
 		return nil, api.Hosted{}, err
@@ -151,7 +151,7 @@ func (d desk) read(source []byte) (*study.Study, api.Hosted, error) {
 const cancelWithin = time.Minute
 
 // Cancel acts like aggregator study cancel.
-func (d desk) Cancel(ctx context.Context, id protocol.StudyID, reason string) (api.Cancelled, error) {
+func (d operator) Cancel(ctx context.Context, id protocol.StudyID, reason string) (api.Cancelled, error) {
 	if err := checkReason(reason); err != nil {
 		return api.Cancelled{}, fail.Usage.Of(fmt.Errorf("cancelling study %s: reason: %w", id.Short(), err))
 	}

@@ -32,7 +32,7 @@ type shown struct {
 }
 
 // newShown listens at the configured address, if there is one.
-func newShown(st *store.Store, conf config.HTTP, at desk, logger *slog.Logger) (*shown, error) {
+func newShown(st *store.Store, conf config.HTTP, at operator, logger *slog.Logger) (*shown, error) {
 	s := &shown{logger: logger}
 	if conf.Listen == "" {
 		return s, nil
@@ -67,7 +67,7 @@ func newShown(st *store.Store, conf config.HTTP, at desk, logger *slog.Logger) (
 }
 
 // observe passes events to views and metrics.
-func (s *shown) observe(h event.Happening) {
+func (s *shown) observe(h event.Event) {
 	if s.listener != nil {
 		s.views.Observe(h)
 		s.monitor.Observe(h)

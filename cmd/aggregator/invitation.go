@@ -165,7 +165,7 @@ func (invitationList) Run(c *console.Console, g *console.Globals) error {
 			c.Say("Next: aggregator advanced invitation create NAME --addr MULTIADDR")
 			return
 		}
-		t := block.Table{Columns: block.Headed("invitation", "invited", "state", "good until", "who came, in words"), Whole: true}
+		t := block.Table{Columns: block.Headed("invitation", "invited", "state", "good until", "who came, in words"), AllRows: true}
 		for _, one := range out {
 			t.Rows = append(t.Rows, block.Cells(one.ID, one.Name, one.State, one.Expires, one.Words))
 		}

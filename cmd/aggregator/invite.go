@@ -42,8 +42,8 @@ func (cmd inviteCommand) Validate() error {
 	return nil
 }
 
-// inviting is one run of invite.
-type inviting struct {
+// inviteRun is one run of invite.
+type inviteRun struct {
 	inviteCommand
 
 	c      *console.Console
@@ -58,7 +58,7 @@ type inviting struct {
 // Run makes one step after the other. Each finds out from the node's state and earlier answers
 // whether it is done.
 func (cmd inviteCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
-	v := &inviting{inviteCommand: cmd, c: c, g: g}
+	v := &inviteRun{inviteCommand: cmd, c: c, g: g}
 	asker, err := console.NewAsker(c, joining.Invite, cmd.Answers)
 	if err != nil {
 		return err
@@ -90,20 +90,20 @@ func (cmd inviteCommand) Run(ctx context.Context, c *console.Console, g *console
 	if err != nil {
 		return err
 	}
-	v.handOn(s)
+	v.printNext(s)
 	return v.follow(ctx, s)
 }
 
 // step announces the next step, and the command that does the same.
-func (v *inviting) step(title, command string) { v.c.Step(title, command) }
+func (v *inviteRun) step(title, command string) { v.c.Step(title, command) }
 
 // put asks a question.
-func (v *inviting) put(ctx context.Context, q joining.Question, take func(line string) error) error {
+func (v *inviteRun) put(ctx context.Context, q joining.Question, take func(line string) error) error {
 	return console.AskedError(v.ask.Ask(ctx, q, take))
 }
 
 // repeat reports a replayed answer of an earlier run.
-func (v *inviting) repeat(q joining.Question, line string, over error) {
+func (v *inviteRun) repeat(q joining.Question, line string, over error) {
 	switch {
 	case over != nil:
 		v.c.Say("The answer %q does not fit any more: %v", line, over)
@@ -115,21 +115,21 @@ func (v *inviting) repeat(q joining.Question, line string, over error) {
 }
 
 // beside is a path beside the configuration file.
-func (v *inviting) beside(name string) string { return filepath.Join(filepath.Dir(v.g.Config), name) }
+func (v *inviteRun) beside(name string) string { return filepath.Join(filepath.Dir(v.g.Config), name) }
 
 // keptPath is the path of the stored answers, beside the configuration file and named after it.
-func (v *inviting) keptPath() string {
+func (v *inviteRun) keptPath() string {
 	name := filepath.Base(v.g.Config)
 	return v.beside(name[:len(name)-len(filepath.Ext(name))] + "-invite.yaml")
 }
 
 // studyPath is the path of a study file, by the study's name.
-func (v *inviting) studyPath(name string) string {
+func (v *inviteRun) studyPath(name string) string {
 	return v.beside("study-" + strings.ReplaceAll(name, " ", "-") + ".yaml")
 }
 
 // node makes the node if there is none.
-func (v *inviting) node() error {
+func (v *inviteRun) node() error {
 	st, err := v.g.OpenReadOnly(store.Aggregator)
 	if errors.Is(err, fail.NoState) {
 		v.step("This node", "aggregator init")
@@ -146,7 +146,7 @@ func (v *inviting) node() error {
 }
 
 // serve hosts all studies while questions are asked, unless another process does.
-func (v *inviting) serve(ctx context.Context) (ended <-chan struct{}) {
+func (v *inviteRun) serve(ctx context.Context) (ended <-chan struct{}) {
 	done, served := make(chan struct{}), make(chan error, 1)
 	if v.st.Served() {
 		v.c.Say("aggregator serve runs: it hosts what is made here.")
@@ -168,7 +168,7 @@ func (v *inviting) serve(ctx context.Context) (ended <-chan struct{}) {
 }
 
 // hosted returns the study that an earlier run hosted, or nil.
-func (v *inviting) hosted() (*study.Study, error) {
+func (v *inviteRun) hosted() (*study.Study, error) {
 	lines := v.ask.Lines[joining.Name]
 	if len(lines) == 0 || len(v.ask.Lines[joining.Host]) == 0 {
 		return nil, nil
@@ -185,8 +185,8 @@ func (v *inviting) hosted() (*study.Study, error) {
 	return s, nil
 }
 
-// handOn prints what parties need.
-func (v *inviting) handOn(s *study.Study) {
+// printNext prints what parties need.
+func (v *inviteRun) printNext(s *study.Study) {
 	v.step("Hand this on", "aggregator study explain "+s.ID.Short())
 	v.c.Say("The study %s is hosted (%s). Parties can approve %s.", s.Name, s.ID.Short(), node.Until(s.Expires, console.Now()))
 	v.c.Say("Every party runs this, and needs nothing else:")
@@ -202,7 +202,7 @@ const pollEvery = time.Second
 
 // wait polls until there returns true, serving ends, or --wait is over, which returns without's
 // error.
-func (v *inviting) wait(ctx context.Context, without func() error, there func() (bool, error)) error {
+func (v *inviteRun) wait(ctx context.Context, without func() error, there func() (bool, error)) error {
 	var over <-chan time.Time
 	if v.Wait != nil {
 		over = time.After(*v.Wait)
@@ -228,7 +228,7 @@ func (v *inviting) wait(ctx context.Context, without func() error, there func() 
 
 // follow waits for the result and prints it, then serves on for parties that have not fetched it
 // yet.
-func (v *inviting) follow(ctx context.Context, s *study.Study) error {
+func (v *inviteRun) follow(ctx context.Context, s *study.Study) error {
 	short := s.ID.Short()
 	v.step("The study runs", "aggregator status --watch")
 	said := ""

@@ -22,7 +22,7 @@ import (
 )
 
 // make turns the introductions into a hosted study.
-func (v *inviting) make(ctx context.Context) (*study.Study, error) {
+func (v *inviteRun) make(ctx context.Context) (*study.Study, error) {
 	for {
 		v.draft = studyDraft{Rounds: "auto", Approval: 14, Upload: 14}
 		v.ask.Rewind()
@@ -39,7 +39,7 @@ func (v *inviting) make(ctx context.Context) (*study.Study, error) {
 }
 
 // drafted returns the study file so far.
-func (v *inviting) drafted() (file.Draft, string, []string, error) {
+func (v *inviteRun) drafted() (file.Draft, string, []string, error) {
 	d, err := v.draft.known(v.c, v.g)
 	if err != nil {
 		return d, "", nil, err
@@ -49,7 +49,7 @@ func (v *inviting) drafted() (file.Draft, string, []string, error) {
 }
 
 // command returns the command that drafts it.
-func (v *inviting) command() string {
+func (v *inviteRun) command() string {
 	out := []string{"aggregator study draft"}
 	add := func(flag string, values ...string) {
 		for _, value := range values {
@@ -78,7 +78,7 @@ func (v *inviting) command() string {
 	return strings.Join(append(out, "-o "+console.Word(name)), " ")
 }
 
-func (v *inviting) name(ctx context.Context) error {
+func (v *inviteRun) name(ctx context.Context) error {
 	v.step("The study", "aggregator study draft --columns FILE … -o study.yaml")
 	return v.put(ctx, joining.Question{
 		ID: joining.Name, Asks: "What is the study called?", Open: "its name",
@@ -108,7 +108,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-func (v *inviting) partition(ctx context.Context) error {
+func (v *inviteRun) partition(ctx context.Context) error {
 	d, err := v.draft.known(v.c, v.g)
 	if err != nil {
 		return err
@@ -158,7 +158,7 @@ type partitioned struct {
 
 // fitRenamed returns why the lists, with columns by these names, cannot form one study of this
 // partition.
-func (v *inviting) fitRenamed(names map[string]string, p study.Partition) error {
+func (v *inviteRun) fitRenamed(names map[string]string, p study.Partition) error {
 	by := v.draft
 	by.Rename = names
 	d, err := by.known(v.c, v.g)
@@ -168,7 +168,7 @@ func (v *inviting) fitRenamed(names map[string]string, p study.Partition) error 
 	return fits(d, p)
 }
 
-func (v *inviting) asked(ctx context.Context) error {
+func (v *inviteRun) asked(ctx context.Context) error {
 	usual := []string{string(study.Mean), string(study.Correlation)}
 	if console.Chosen(v.draft.Partition) == string(study.Vertical) {
 		usual = []string{string(study.Correlation)}
@@ -197,7 +197,7 @@ type described struct {
 }
 
 // columns asks for what the introductions leave open, until nothing is.
-func (v *inviting) columns(ctx context.Context) error {
+func (v *inviteRun) columns(ctx context.Context) error {
 	for {
 		d, _, open, err := v.drafted()
 		if err != nil {
@@ -224,7 +224,7 @@ func (v *inviting) columns(ctx context.Context) error {
 }
 
 // describe applies a line about columns.
-func (v *inviting) describe(d file.Draft, line string) error {
+func (v *inviteRun) describe(d file.Draft, line string) error {
 	var said described
 	if err := console.TakeLine(&said, line); err != nil {
 		return err
@@ -299,7 +299,7 @@ func (v *inviting) describe(d file.Draft, line string) error {
 	return nil
 }
 
-func (v *inviting) purpose(ctx context.Context) error {
+func (v *inviteRun) purpose(ctx context.Context) error {
 	return v.put(ctx, joining.Question{
 		ID: joining.Purpose, Asks: "What is the study for?", Open: "its purpose",
 		Why: "Every party reads it before it decides, and so may its ethics board.", Forms: []string{"a sentence or two"}, Commands: []string{"aggregator study draft --purpose TEXT …"},
@@ -319,7 +319,7 @@ type days struct {
 	Upload   int `default:"14"`
 }
 
-func (v *inviting) dates(ctx context.Context) error {
+func (v *inviteRun) dates(ctx context.Context) error {
 	return v.put(ctx, joining.Question{
 		ID: joining.Dates, Asks: "How long do the parties have?", Proposed: "14 days to approve, and 14 more to send",
 		Why:   "A party that has not approved by then is left out. The days count from when the study is hosted.",
@@ -350,7 +350,7 @@ func scale() []struct {
 	}{{dp.Strong, dp.StrongAt}, {dp.Usual, dp.UsualAt}, {dp.Weak, 2 * dp.UsualAt}}
 }
 
-func (v *inviting) privacy(ctx context.Context) error {
+func (v *inviteRun) privacy(ctx context.Context) error {
 	_, text, _, err := v.drafted()
 	if err != nil {
 		return fail.Usage.Of(err)
@@ -400,7 +400,7 @@ type again struct {
 
 // host shows what the study is worth and hosts it. It returns nil if a question is to be asked
 // again.
-func (v *inviting) host(ctx context.Context) (*study.Study, error) {
+func (v *inviteRun) host(ctx context.Context) (*study.Study, error) {
 	_, text, _, err := v.drafted()
 	if err != nil {
 		return nil, fail.Usage.Of(err)
@@ -422,10 +422,10 @@ func (v *inviting) host(ctx context.Context) (*study.Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := desk{v.st, o.Quotas}
+	d := operator{v.st, o.Quotas}
 	refused := d.hostable(s)
 	if refused == nil {
-		tellShares(v.c, s, o.Quotas)
+		printShares(v.c, s, o.Quotas)
 	}
 	q := joining.Question{
 		ID: joining.Host, Asks: "Host the study?", Open: "the study's name, to host it",
@@ -473,7 +473,7 @@ func (v *inviting) host(ctx context.Context) (*study.Study, error) {
 }
 
 // create writes the study file and hosts it.
-func (v *inviting) create(d desk, text, path string, s *study.Study) error {
+func (v *inviteRun) create(d operator, text, path string, s *study.Study) error {
 	err := durable.Create(path, func(f *os.File) error {
 		_, err := f.WriteString(text)
 		return err

@@ -22,7 +22,7 @@ import (
 )
 
 // address asks where parties reach this node.
-func (v *inviting) address(ctx context.Context) error {
+func (v *inviteRun) address(ctx context.Context) error {
 	v.step("Where parties reach this node", "aggregator study draft --addr MULTIADDR")
 	return v.put(ctx, joining.Question{
 		ID: joining.Address, Asks: "Where do parties reach this node?", Open: "the address at which parties reach this node",
@@ -46,7 +46,7 @@ type candidate struct {
 }
 
 // introduced returns the introductions from the given files and from invitations.
-func (v *inviting) introduced() (out []candidate, err error) {
+func (v *inviteRun) introduced() (out []candidate, err error) {
 	known := func(name string) bool {
 		return slices.ContainsFunc(out, func(o candidate) bool { return o.name == name })
 	}
@@ -92,7 +92,7 @@ func (v *inviting) introduced() (out []candidate, err error) {
 }
 
 // invite offers to invite parties to introduce themselves over the network.
-func (v *inviting) invite(ctx context.Context) error {
+func (v *inviteRun) invite(ctx context.Context) error {
 	before := v.ask.Lines[joining.Whom]
 	if len(before) == 0 && (len(v.Introductions) > 0 || len(v.ask.Lines[joining.Accept]) > 0) || v.ask.Ready(joining.Whom) != nil {
 		return nil // there are introductions, or a file of answers that invites nobody
@@ -134,7 +134,7 @@ func (v *inviting) invite(ctx context.Context) error {
 const nobody = "nobody"
 
 // await waits for the introductions of all invited parties that can still send one.
-func (v *inviting) await(ctx context.Context) error {
+func (v *inviteRun) await(ctx context.Context) error {
 	if len(v.ask.Lines[joining.Accept]) > 0 {
 		return nil // an earlier run accepted the ones it wanted
 	}
@@ -172,7 +172,7 @@ func (v *inviting) await(ctx context.Context) error {
 
 // call prints what parties run to introduce themselves. It then serves until another run has their
 // introductions.
-func (v *inviting) call(ctx context.Context) error {
+func (v *inviteRun) call(ctx context.Context) error {
 	v.step("Ask the parties for their introductions", "aggregator serve")
 	v.c.Say("Every party runs this, and sends you the file that it writes:")
 	v.c.Say("  party join %s/p2p/%s", v.draft.Addr[0], v.id)
@@ -199,7 +199,7 @@ type named struct {
 }
 
 // accept asks for the names of the parties from whose introductions the study is drafted.
-func (v *inviting) accept(ctx context.Context) error {
+func (v *inviteRun) accept(ctx context.Context) error {
 	if err := v.await(ctx); err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func (v *inviting) accept(ctx context.Context) error {
 		return v.call(ctx)
 	}
 	v.step("The parties' introductions", "aggregator study draft --columns FILE")
-	t := block.Table{Columns: block.Headed("party", "records", "columns", "in words"), Whole: true}
+	t := block.Table{Columns: block.Headed("party", "records", "columns", "in words"), AllRows: true}
 	for _, l := range lists {
 		var columns []string
 		for _, c := range l.Columns {
@@ -266,7 +266,7 @@ func (v *inviting) accept(ctx context.Context) error {
 
 // refuse deletes the introductions of invitations. again says that the answer is repeated, so that
 // they may be gone.
-func (v *inviting) refuse(names []string, lists []candidate, again bool) error {
+func (v *inviteRun) refuse(names []string, lists []candidate, again bool) error {
 	for _, name := range names {
 		i := slices.IndexFunc(lists, func(l candidate) bool { return l.name == name && l.invitation != "" })
 		if i < 0 && again {

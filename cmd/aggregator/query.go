@@ -88,7 +88,7 @@ func (cmd queryCommand) write(c *console.Console, a analysis.Answers) error {
 	if cmd.Output == "" {
 		return c.Print(a, text)
 	}
-	err := console.WriteFileWhole(cmd.Output, func(to io.Writer) error {
+	err := console.WriteFileAtomic(cmd.Output, func(to io.Writer) error {
 		file := console.Console{Out: to, Err: c.Err, Format: c.Format}
 		return file.Print(a, text)
 	})

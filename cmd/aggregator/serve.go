@@ -70,7 +70,7 @@ func (cmd serveCommand) host(ctx context.Context, c *console.Console, g *console
 			logger.Warn(s.Restored, "study", s.Study[:8])
 		}
 	}
-	shown, err := newShown(st, conf.HTTP, desk{st, quotas(conf)}, logger)
+	shown, err := newShown(st, conf.HTTP, operator{st, quotas(conf)}, logger)
 	if err != nil {
 		return fail.Usage.Of(err)
 	}
@@ -82,7 +82,7 @@ func (cmd serveCommand) host(ctx context.Context, c *console.Console, g *console
 	boundMemory(conf)
 	a, err := aggregator.New(aggregator.Options{
 		Store: st, Listen: conf.Listen, Limits: conf.Limits, Quotas: quotas(conf),
-		Env: node.AggregatorEnv{Now: console.Now, Version: console.Version(), Log: logger, Observe: func(h event.Happening) {
+		Env: node.AggregatorEnv{Now: console.Now, Version: console.Version(), Log: logger, Observe: func(h event.Event) {
 			shown.observe(h)
 			told.observe(h)
 		}},

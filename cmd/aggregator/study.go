@@ -36,7 +36,7 @@ func (cmd studyHost) Run(c *console.Console, g *console.Globals) error {
 	if err != nil {
 		return err
 	}
-	d := desk{st, o.Quotas}
+	d := operator{st, o.Quotas}
 	verdict, err := d.judge(s, cmd.Records)
 	if err != nil {
 		return err
@@ -53,14 +53,14 @@ func (cmd studyHost) Run(c *console.Console, g *console.Globals) error {
 		if verdict.Useless {
 			c.Say("Parties approve it only with --although-useless. aggregator study plan %s says what would help.", s.ID.Short())
 		}
-		tellShares(c, s, o.Quotas)
+		printShares(c, s, o.Quotas)
 		c.Say("Next: aggregator serve, and give the same file, byte for byte, to every party.")
 		c.Say("Parties can approve %s.", node.Until(s.Expires, console.Now()))
 	})
 }
 
-// tellShares says how many records parties can release at most, if the quotas limit them.
-func tellShares(c *console.Console, s *study.Study, q aggregator.Quotas) {
+// printShares says how many records parties can release at most, if the quotas limit them.
+func printShares(c *console.Console, s *study.Study, q aggregator.Quotas) {
 	shares, err := q.Shares(s)
 	if err != nil || shares == nil {
 		return

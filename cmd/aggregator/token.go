@@ -128,7 +128,7 @@ func (tokenList) Run(c *console.Console, g *console.Globals) error {
 			c.Say("Next: aggregator token create NAME --scope studies:read,results:read")
 			return
 		}
-		table := block.Table{Columns: block.Headed("token", "for", "scopes", "made", "valid until"), Whole: true}
+		table := block.Table{Columns: block.Headed("token", "for", "scopes", "made", "valid until"), AllRows: true}
 		for _, t := range out {
 			until := t.Expires
 			if until == "" {

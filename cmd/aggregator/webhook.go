@@ -97,7 +97,7 @@ func (cmd webhookTest) Run(ctx context.Context, c *console.Console, g *console.G
 		out = append(out, one)
 	}
 	return errors.Join(c.Print(out, func(w io.Writer) {
-		list := block.Table{Columns: block.Headed("webhook", "url", "test"), Whole: true}
+		list := block.Table{Columns: block.Headed("webhook", "url", "test"), AllRows: true}
 		for _, one := range out {
 			says := "arrived"
 			if !one.Works {
@@ -138,7 +138,7 @@ func newHooks(st *store.Store, conf config.Aggregator, s *shown) (hooks, error) 
 
 // observe looks at a study whose status changed. The caller owns the study and has stored the
 // status.
-func (h hooks) observe(e event.Happening) {
+func (h hooks) observe(e event.Event) {
 	if e.What == event.Moved {
 		h.Look(e.Study)
 	}
@@ -169,21 +169,21 @@ func (s standings) Studies() (ids []protocol.StudyID, err error) {
 	return ids, err
 }
 
-func (s standings) Standing(id protocol.StudyID) (webhook.Standing, bool, error) {
+func (s standings) Standing(id protocol.StudyID) (webhook.State, bool, error) {
 	raw, err := s.Status(id)
 	if errors.Is(err, store.ErrNotFound) {
-		return webhook.Standing{}, false, nil
+		return webhook.State{}, false, nil
 	}
 	var now stored.Snapshot
 	if err == nil {
 		now, err = stored.DecodeSnapshot(raw)
 	}
 	if err != nil {
-		return webhook.Standing{}, false, err
+		return webhook.State{}, false, err
 	}
-	out := webhook.Standing{
+	out := webhook.State{
 		Name: now.Name, State: session.State(now.State), WaitsFor: now.Waits().String(), From: now.From, Until: now.Until,
-		Cancelled: now.Cause == session.StopOperator || now.GivenUp != "",
+		Cancelled: now.Cause == session.StopOperator || now.Abandoned != "",
 	}
 	if out.Results = now.Results; out.State == session.Answered || out.State == session.Closed {
 		out.Results = max(1, out.Results) // the status is older than the count

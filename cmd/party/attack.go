@@ -45,7 +45,7 @@ func (cmd auditCommand) attack(ctx context.Context, c *console.Console, g *conso
 }
 
 // attackOwn attacks a release of the party's own data and reports progress.
-func attackOwn(ctx context.Context, c *console.Console, g *console.Globals, st *store.Store, s *study.Study, index int) (audit.Attacked, error) {
+func attackOwn(ctx context.Context, c *console.Console, g *console.Globals, st *store.Store, s *study.Study, index int) (audit.AttackReport, error) {
 	talk := newTalk(c, s, index)
 	defer talk.end()
 	return audit.Attack(ctx, sourceOf(st, g, s, talk.observe))
@@ -61,7 +61,7 @@ func sayExposed(ctx context.Context, c *console.Console, g *console.Globals, st 
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	tell := func(blocks ...block.Block) { present.Text(c.Talk(), blocks) }
+	tell := func(blocks ...block.Block) { present.Text(c.Stderr(), blocks) }
 	tell(block.Text{Text: fmt.Sprintf("%s (study %.8s) asks for sketches without noise, which promise nothing.", s.Name, s.ID)})
 	if err != nil {
 		c.Say("What a release of your data would give away could not be tried out yet. Do it before anything is\nreleased, by party advanced audit %s --data. The reason: %v", s.ID.Short(), err)
@@ -79,6 +79,6 @@ func sayExposed(ctx context.Context, c *console.Console, g *console.Globals, st 
 }
 
 // attackedOf is a report with attacks only.
-func attackedOf(s *study.Study, a *audit.Attacked) audit.Report {
+func attackedOf(s *study.Study, a *audit.AttackReport) audit.Report {
 	return audit.Report{Attacked: a, Bare: s.Privacy.Mechanism == dp.None}
 }

@@ -56,7 +56,7 @@ func (cmd auditCommand) Run(ctx context.Context, c *console.Console, g *console.
 }
 
 // audit tests the mechanism on synthetic data.
-func (cmd auditCommand) audit(ctx context.Context, c *console.Console, g *console.Globals, s *study.Study) (audit.Audited, error) {
+func (cmd auditCommand) audit(ctx context.Context, c *console.Console, g *console.Globals, s *study.Study) (audit.AuditReport, error) {
 	return audit.Audit(ctx, audit.Options{
 		Study: s, Parties: plansToAudit(c, g, s), Trials: cmd.Trials, Entropy: rand.Reader,
 		Observe: func(party string, sketch int) {
@@ -67,7 +67,7 @@ func (cmd auditCommand) audit(ctx context.Context, c *console.Console, g *consol
 
 // failed returns an error if a mechanism reveals more than claimed, or if the trials could not have
 // shown it.
-func failed(a audit.Audited) error {
+func failed(a audit.AuditReport) error {
 	switch a.Verdict() {
 	case "PASS":
 		return nil
@@ -86,7 +86,7 @@ func (cmd auditCommand) page(c *console.Console, s *study.Study, r audit.Report)
 	if r.Attacked != nil {
 		p.Kicker += fmt.Sprintf(", on dataset “%s”", r.Attacked.Dataset)
 	}
-	if err := console.WriteFileWhole(cmd.Output, func(w io.Writer) error { return present.HTML(w, p) }); err != nil {
+	if err := console.WriteFileAtomic(cmd.Output, func(w io.Writer) error { return present.HTML(w, p) }); err != nil {
 		return err
 	}
 	return c.Print(map[string]any{"study": s.ID.String(), "files": []string{cmd.Output}}, func(w io.Writer) {

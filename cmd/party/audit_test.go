@@ -10,7 +10,7 @@ import (
 
 // A failed audit says so first, and beside the sketch that failed.
 func TestFailedAuditIsShown(t *testing.T) {
-	a := audit.Audited{
+	a := audit.AuditReport{
 		Study: "0123456789abcdef", Name: "trial", Doubt: 1e-6,
 		Sketches: []audit.AuditedSketch{
 			{Party: "north", Sketch: 1, Side: "records", Mechanism: "gaussian", Unit: "record", Claimed: 1, Delta: 1e-6, Found: 0.8, Reach: 45, Trials: 20000, Declared: &[2]int64{10, 20}, Realised: &[2]int64{9, 18}, Passed: true, Conclusive: true},

@@ -212,7 +212,7 @@ func (b budget) blocks() (out []block.Block) {
 	if len(b.Entries) == 0 {
 		out = append(out, block.Text{Text: "Nothing was released yet."})
 	} else {
-		t := block.Table{Columns: block.Headed(">no", "time", "dataset", "study", ">sketch", "noise", "unit", ">ε", ">δ", ">ε/person"), Whole: true}
+		t := block.Table{Columns: block.Headed(">no", "time", "dataset", "study", ">sketch", "noise", "unit", ">ε", ">δ", ">ε/person"), AllRows: true}
 		for _, e := range b.Entries {
 			epsilon, delta, person := "none", "none", "none"
 			if e.Mechanism != string(dp.None) {
@@ -228,7 +228,7 @@ func (b budget) blocks() (out []block.Block) {
 	if len(b.Totals) == 0 {
 		return out
 	}
-	t := block.Table{Columns: block.Headed("dataset", "unit", "study", ">releases", ">ε spent", ">of cap", ">ε left", ">at δ"), Whole: true}
+	t := block.Table{Columns: block.Headed("dataset", "unit", "study", ">releases", ">ε spent", ">of cap", ">ε left", ">at δ"), AllRows: true}
 	for _, s := range b.Totals {
 		for _, study := range s.Studies {
 			t.Rows = append(t.Rows, block.Cells(s.Dataset, s.Unit, study.Study[:8], fmt.Sprint(study.Releases), local.Spent(study.Epsilon), "", "", block.Brief(s.Delta)))

@@ -64,7 +64,7 @@ func (cmd exportCommand) Run(ctx context.Context, c *console.Console, g *console
 	}
 	defer end()
 	out := carried{Study: s.ID.String(), File: cmd.Output}
-	err = console.WriteFileWhole(cmd.Output, func(w io.Writer) error {
+	err = console.WriteFileAtomic(cmd.Output, func(w io.Writer) error {
 		counted := &counter{w: w}
 		done, err := party.Export(ctx, s.ID, counted)
 		out.State, out.Bytes = string(done.Status.State), counted.n

@@ -55,7 +55,7 @@ func (cmd dataCheck) Run(ctx context.Context, c *console.Console, g *console.Glo
 		if wrong := (*dataset.Error)(nil); errors.As(err, &wrong) && wrong.Line+wrong.Row > 0 {
 			site, siteErr := o.Site()
 			if siteErr == nil {
-				tellMisfits(ctx, c, o, site.Studies[s.ID].Dataset)
+				printMisfits(ctx, c, o, site.Studies[s.ID].Dataset)
 			}
 		}
 		return err
@@ -77,8 +77,8 @@ func (cmd dataCheck) Run(ctx context.Context, c *console.Console, g *console.Glo
 	return refusal
 }
 
-// tellMisfits lists all values that do not fit, because reading stops at the first.
-func tellMisfits(ctx context.Context, c *console.Console, o source.Options, name string) {
+// printMisfits lists all values that do not fit, because reading stops at the first.
+func printMisfits(ctx context.Context, c *console.Console, o source.Options, name string) {
 	misfits, err := source.Misfits(ctx, o)
 	if err != nil || len(misfits) == 0 {
 		return // the error that stopped the reading is reported anyway

@@ -111,7 +111,7 @@ func (cmd dataAdd) Run(ctx context.Context, c *console.Console, g *console.Globa
 			c.Say("A study would refuse:")
 			found.tell(c)
 		}
-		cmd.tellCap(c, d)
+		cmd.printCap(c, d)
 		if answers != nil {
 			c.Say("Next: party data check %s", answers.ID.Short())
 			return
@@ -129,13 +129,13 @@ func (cmd dataAdd) unread(c *console.Console, site config.Party, d config.Datase
 	return c.Print(addedData{Dataset: d.Name, Config: site.Path, Lines: lines, Problems: []shownProblem{}}, func(w io.Writer) {
 		io.WriteString(w, lines)
 		c.Say("Nothing was read, and %s has these lines now.", site.Path)
-		cmd.tellCap(c, d)
+		cmd.printCap(c, d)
 		c.Say("Next: party data use %s STUDY where a study asks for them; when party run waits, party advanced sketch STUDY --job FILE, and party advanced part where the data are.", d.Name)
 	})
 }
 
-// tellCap says that nothing is released of data without a cap.
-func (dataAdd) tellCap(c *console.Console, d config.Dataset) {
+// printCap says that nothing is released of data without a cap.
+func (dataAdd) printCap(c *console.Console, d config.Dataset) {
 	if d.Caps == (config.Caps{}) {
 		c.Say("It has no cap, and so nothing of it is released with noise: party advanced budget cap %s record EPSILON DELTA sets one.", d.Name)
 	}
@@ -150,7 +150,7 @@ func (dataAdd) alike(d config.Dataset, site config.Party) error {
 	}
 	place := func(of dataset.Source) people.Sample { return people.NewSampler([32]byte{}, of).Sample() }
 	for _, name := range slices.Sorted(maps.Keys(site.Datasets)) {
-		if _, apart := d.ApartFrom[name]; !apart && place(d.Source).Like(place(site.Datasets[name].Source)) == people.SamePlace {
+		if _, apart := d.ApartFrom[name]; !apart && place(d.Source).Compare(place(site.Datasets[name].Source)) == people.SamePlace {
 			return fmt.Errorf("dataset %q is in the same place, and the budget of its people is kept under that name: use it (party data use %s STUDY), or give --apart-from %s=REASON if these are other people", name, name, name)
 		}
 	}

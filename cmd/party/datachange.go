@@ -59,7 +59,7 @@ func (cmd dataChange) Run(ctx context.Context, c *console.Console, g *console.Gl
 	if err != nil {
 		return err
 	}
-	found := problems{held.Problems, mending("", d)}
+	found := problems{held.Problems, remedyCommand("", d)}
 	if err := found.stopping(d.Source); err != nil {
 		found.tell(c)
 		return err

@@ -67,7 +67,7 @@ func (cmd dataColumns) Run(ctx context.Context, c *console.Console, g *console.G
 	if err != nil {
 		return err
 	}
-	found := problems{held.Problems, mending("party data columns "+console.Word(cmd.Data)+" --name "+console.Word(cmd.Name)+cmd.sheetFlag.again(), d)}
+	found := problems{held.Problems, remedyCommand("party data columns "+console.Word(cmd.Data)+" --name "+console.Word(cmd.Name)+cmd.sheetFlag.again(), d)}
 	if err := found.stopping(d.Source); err != nil {
 		found.tell(c)
 		return err

@@ -50,7 +50,7 @@ func (dataList) Run(c *console.Console, g *console.Globals) error {
 			c.Say("The site file %s names no data. Next: party data add NAME FILE", g.Config)
 			return
 		}
-		t := block.Table{Columns: []block.Column{block.Words("dataset"), {Name: "data", Whole: true}, block.Words("id"), block.Words("studies")}, Whole: true}
+		t := block.Table{Columns: []block.Column{block.Words("dataset"), {Name: "data", NoTruncate: true}, block.Words("id"), block.Words("studies")}, AllRows: true}
 		for _, d := range out {
 			short := make([]string, len(d.Studies))
 			for i, id := range d.Studies {

@@ -30,9 +30,9 @@ type problems struct {
 	command string // command that takes options for how the data are read
 }
 
-// mending is the command that takes options for how data are read: for a dataset of the site file
+// remedyCommand is the command that takes options for how data are read: for a dataset of the site file
 // the one that changes it, for a file the given one.
-func mending(given string, d config.Dataset) string {
+func remedyCommand(given string, d config.Dataset) string {
 	if d.Name != "" {
 		return "party data change " + console.Word(d.Name)
 	}
@@ -65,16 +65,16 @@ func described(ctx context.Context, c *console.Console, d config.Dataset, o data
 func (p problems) document() []shownProblem {
 	out := []shownProblem{}
 	for _, one := range p.list {
-		with, _ := options(one.Mend)
+		with, _ := options(one.Remedy)
 		out = append(out, shownProblem{one.Column, one.What, one.Count, one.Where, one.Hint, with, one.Stops})
 	}
 	return out
 }
 
-// mend is the command with options to read the values that cannot be read now, or else advice; both
+// remedy is the command with options to read the values that cannot be read now, or else advice; both
 // may be empty.
-func (p problems) mend() (command, otherwise string) {
-	mend := dataset.Mend(p.list)
+func (p problems) remedy() (command, otherwise string) {
+	mend := dataset.Remedy(p.list)
 	if mend.IsZero() {
 		return "", ""
 	}
@@ -90,7 +90,7 @@ func (p problems) tell(c *console.Console) {
 	for _, one := range p.list {
 		c.Say("  %s", one)
 	}
-	switch command, otherwise := p.mend(); {
+	switch command, otherwise := p.remedy(); {
 	case command != "":
 		c.Say("To have them read: %s", command)
 	case otherwise != "":
@@ -107,7 +107,7 @@ func (p problems) blocks() (out []block.Block) {
 	for _, one := range p.list {
 		out = append(out, block.Text{Text: "- " + one.String()})
 	}
-	switch command, otherwise := p.mend(); {
+	switch command, otherwise := p.remedy(); {
 	case command != "":
 		out = append(out, block.Text{Text: "To have them read:"}, block.Command{Lines: []string{command}})
 	case otherwise != "":

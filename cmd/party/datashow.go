@@ -80,7 +80,7 @@ func (cmd dataShow) Run(ctx context.Context, c *console.Console, g *console.Glob
 		return err
 	}
 	out.Records, out.Columns, out.IDs, out.Origins = held.Records, held.Columns, held.IDs, originsOf(held.Origins)
-	out.found = problems{held.Problems, mending(showing(cmd), d)}
+	out.found = problems{held.Problems, remedyCommand(showing(cmd), d)}
 	out.Problems = out.found.document()
 	has := func(name string) bool {
 		return slices.ContainsFunc(held.Columns, func(c dataset.ColumnDescription) bool { return c.Name == name })
@@ -170,7 +170,7 @@ func originsOf(origins []dataset.Origin) []origin {
 
 // blocks shows the description.
 func (d shownData) blocks() []block.Block {
-	t := block.Table{Columns: block.Headed("column", "kind", ">missing", ">different", ">least", ">median", ">greatest"), Whole: true}
+	t := block.Table{Columns: block.Headed("column", "kind", ">missing", ">different", ">least", ">median", ">greatest"), AllRows: true}
 	for _, c := range d.Columns {
 		different, numbers := fmt.Sprint(c.Distinct), []string{"", "", ""}
 		if c.More {
@@ -228,7 +228,7 @@ func (d shownData) notes() (out []string) {
 			say("every value is the same")
 		}
 		if len(c.Truths) > 0 {
-			words := dataset.Words{Values: map[string]map[string]string{c.Name: {}}}
+			words := dataset.Replacements{Values: map[string]map[string]string{c.Name: {}}}
 			for value, means := range c.Truths {
 				if means == "" {
 					words.Missing = append(words.Missing, value)
@@ -272,7 +272,7 @@ func (d shownData) against() []block.Block {
 	if d.Study == "" {
 		return nil
 	}
-	t := block.Table{Columns: block.Headed("column", "bounds", ">below", ">above", ">of all", ">refused", "first refused"), Whole: true}
+	t := block.Table{Columns: block.Headed("column", "bounds", ">below", ">above", ">of all", ">refused", "first refused"), AllRows: true}
 	for _, c := range d.Columns {
 		if f := c.Against; f != nil {
 			share := "0 %"
@@ -331,7 +331,7 @@ func drawn(c dataset.ColumnDescription) []block.Block {
 	for _, b := range bars {
 		most = max(most, b.Count)
 	}
-	t := block.Table{Columns: block.Headed("value", ">count", ">share", ""), Whole: true}
+	t := block.Table{Columns: block.Headed("value", ">count", ">share", ""), AllRows: true}
 	for _, b := range bars {
 		t.Rows = append(t.Rows, block.Cells(clip(b.Value), fmt.Sprint(b.Count), shareText(b.Count, of), block.BarText(b.Count, most)))
 	}

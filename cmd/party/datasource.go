@@ -58,7 +58,7 @@ func (f readingFlags) reading() (r dataset.Reading, err error) {
 			}
 			of[value] = read
 		}
-		r = r.With(dataset.Reading{Words: dataset.Words{Values: map[string]map[string]string{column: of}}})
+		r = r.With(dataset.Reading{Words: dataset.Replacements{Values: map[string]map[string]string{column: of}}})
 	}
 	return r, nil
 }

@@ -68,8 +68,8 @@ func (cmd joinCommand) whole(c *console.Console) (string, error) {
 	return string(bytes.TrimSpace(text)), nil
 }
 
-// joint is one run of join.
-type joint struct {
+// joinRun is one run of join.
+type joinRun struct {
 	joinCommand
 
 	c      *console.Console
@@ -88,7 +88,7 @@ type joint struct {
 
 // Run makes one step after the other. Each finds out from the node's state whether it is done.
 func (cmd joinCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
-	j := &joint{joinCommand: cmd, c: c, g: g}
+	j := &joinRun{joinCommand: cmd, c: c, g: g}
 	whole, err := cmd.whole(c)
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (cmd joinCommand) Run(ctx context.Context, c *console.Console, g *console.G
 }
 
 // prepare makes the steps up to the approval of the study, unless it is approved.
-func (j *joint) prepare(ctx context.Context) error {
+func (j *joinRun) prepare(ctx context.Context) error {
 	decision, _, err := j.st.Decision(j.study.ID)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
@@ -155,15 +155,15 @@ func (j *joint) prepare(ctx context.Context) error {
 }
 
 // step announces the next step, and the command that does the same.
-func (j *joint) step(title, command string) { j.c.Step(title, command) }
+func (j *joinRun) step(title, command string) { j.c.Step(title, command) }
 
 // show shows blocks to a person; programs get only the result.
-func (j *joint) show(blocks ...block.Block) { j.c.Show(blocks...) }
+func (j *joinRun) show(blocks ...block.Block) { j.c.Show(blocks...) }
 
-func (j *joint) say(format string, args ...any) { j.c.Say(format, args...) }
+func (j *joinRun) say(format string, args ...any) { j.c.Say(format, args...) }
 
 // node makes the node if there is none.
-func (j *joint) node() error {
+func (j *joinRun) node() error {
 	there, err := describe(j.g)
 	if errors.Is(err, fail.NoState) {
 		j.step("This node", "party init")
@@ -183,7 +183,7 @@ const pollEvery = 5 * time.Second
 
 // find finds the study to take part in. If there is none, the party introduces itself and waits.
 // ended reports that the study already has its result.
-func (j *joint) find(ctx context.Context) (ended bool, err error) {
+func (j *joinRun) find(ctx context.Context) (ended bool, err error) {
 	j.step("Studies of the aggregator", "party study fetch "+j.at)
 	ctx, cancel := j.patience(ctx)
 	defer cancel()
@@ -260,7 +260,7 @@ func passing(err error) bool {
 }
 
 // unlisted is the error if no study lists this party in time.
-func (j *joint) unlisted(handed bool) error {
+func (j *joinRun) unlisted(handed bool) error {
 	if handed && !j.ticket.IsZero() {
 		return fail.Unlisted.New().With("the operator has the introduction; the same command goes on once a study lists this party")
 	}
@@ -268,7 +268,7 @@ func (j *joint) unlisted(handed bool) error {
 }
 
 // patience ends the context after --wait.
-func (j *joint) patience(ctx context.Context) (context.Context, context.CancelFunc) {
+func (j *joinRun) patience(ctx context.Context) (context.Context, context.CancelFunc) {
 	if j.Wait == nil || *j.Wait == 0 {
 		return ctx, func() {}
 	}
@@ -277,7 +277,7 @@ func (j *joint) patience(ctx context.Context) (context.Context, context.CancelFu
 
 // candidates returns the aggregator's active studies that were not refused here, and the last that
 // has a result.
-func (j *joint) candidates() (open []*study.Study, last *study.Study, err error) {
+func (j *joinRun) candidates() (open []*study.Study, last *study.Study, err error) {
 	entries, err := j.st.Studies()
 	if err != nil {
 		return nil, nil, err
@@ -307,7 +307,7 @@ func (j *joint) candidates() (open []*study.Study, last *study.Study, err error)
 }
 
 // choose takes the only study, or asks which.
-func (j *joint) choose(ctx context.Context, open []*study.Study) error {
+func (j *joinRun) choose(ctx context.Context, open []*study.Study) error {
 	j.study = open[0]
 	if len(open) > 1 {
 		var forms []string
@@ -333,7 +333,7 @@ func (j *joint) choose(ctx context.Context, open []*study.Study) error {
 }
 
 // sheet shows the study on one page.
-func (j *joint) sheet(ctx context.Context) error {
+func (j *joinRun) sheet(ctx context.Context) error {
 	j.step("What the study asks", "party study sheet "+j.study.ID.Short())
 	sheet, err := studySheet{}.sheet(ctx, j.c, j.g, j.study, j.party)
 	if err != nil {
@@ -345,7 +345,7 @@ func (j *joint) sheet(ctx context.Context) error {
 }
 
 // try shows what the study costs and is worth, then checks and rehearses the release.
-func (j *joint) try(ctx context.Context) error {
+func (j *joinRun) try(ctx context.Context) error {
 	short := j.study.ID.Short()
 	if j.study.Privacy.Mechanism == dp.None {
 		if err := sayExposed(ctx, j.c, j.g, j.st, j.study, j.party); err != nil {
@@ -391,7 +391,7 @@ type approval struct {
 }
 
 // approve asks for the study's id.
-func (j *joint) approve(ctx context.Context) error {
+func (j *joinRun) approve(ctx context.Context) error {
 	s, short := j.study, j.study.ID.Short()
 	q := joining.Question{
 		ID: joining.Approve, Asks: "Approve the study?",
@@ -441,7 +441,7 @@ func (j *joint) approve(ctx context.Context) error {
 }
 
 // introductionPath is the path of the introduction, beside the site file and named after it.
-func (j *joint) introductionPath() string {
+func (j *joinRun) introductionPath() string {
 	name := filepath.Base(j.g.Config)
 	return filepath.Join(filepath.Dir(j.g.Config), name[:len(name)-len(filepath.Ext(name))]+"-introduction.yaml")
 }

@@ -38,7 +38,7 @@ type whichData struct {
 }
 
 // data returns the study's dataset, the site file's only one, or the one that the steward names.
-func (j *joint) data(ctx context.Context) (d config.Dataset, known bool, err error) {
+func (j *joinRun) data(ctx context.Context) (d config.Dataset, known bool, err error) {
 	site, err := config.LoadParty(j.g.Config)
 	if err != nil {
 		return d, false, fail.Usage.Of(err)
@@ -77,7 +77,7 @@ func (j *joint) data(ctx context.Context) (d config.Dataset, known bool, err err
 		if d, _, err = add.dataset(j.g); err != nil {
 			return err
 		}
-		if _, err := d.Source.Paths(); err != nil && !d.Source.Asked() {
+		if _, err := d.Source.Paths(); err != nil && !d.Source.IsQuery() {
 			return err
 		}
 		if d.Source.Command != nil {
@@ -90,7 +90,7 @@ func (j *joint) data(ctx context.Context) (d config.Dataset, known bool, err err
 
 // ready checks before data are read that there are answers to the questions to come, including
 // where the data are. It leaves out what the site file answers.
-func (j *joint) ready(ids ...joining.ID) error {
+func (j *joinRun) ready(ids ...joining.ID) error {
 	site, err := config.LoadParty(j.g.Config)
 	if err != nil {
 		return fail.Usage.Of(err)
@@ -135,13 +135,13 @@ func nameOf(files []string, site config.Party) string {
 
 // look reads the data. If problems keep all of the data from being read and can be solved, it
 // solves them in d.
-func (j *joint) look(ctx context.Context, d *config.Dataset, o dataset.DescribeOptions) (held dataset.Description, mended []dataset.Problem, err error) {
+func (j *joinRun) look(ctx context.Context, d *config.Dataset, o dataset.DescribeOptions) (held dataset.Description, mended []dataset.Problem, err error) {
 	for range 3 {
 		if held, err = described(ctx, j.c, *d, o); err != nil {
 			return held, mended, err
 		}
 		stops := slices.DeleteFunc(slices.Clone(held.Problems), func(p dataset.Problem) bool { return !p.Stops })
-		mend := dataset.Mend(stops)
+		mend := dataset.Remedy(stops)
 		if len(stops) == 0 || mend.IsZero() {
 			return held, mended, nil
 		}
@@ -153,7 +153,7 @@ func (j *joint) look(ctx context.Context, d *config.Dataset, o dataset.DescribeO
 
 // identifying returns the first column that seems to identify a record: without missing values, and
 // with as many values as records.
-func (j *joint) identifying(ctx context.Context, d config.Dataset, held dataset.Description) ([]string, error) {
+func (j *joinRun) identifying(ctx context.Context, d config.Dataset, held dataset.Description) ([]string, error) {
 	if len(d.ID) > 0 {
 		return d.ID, nil
 	}
@@ -185,7 +185,7 @@ type introduction struct {
 
 // introduce writes what the operator needs to draft a study with this party, unless it was written
 // before.
-func (j *joint) introduce(ctx context.Context) error {
+func (j *joinRun) introduce(ctx context.Context) error {
 	path := j.introductionPath()
 	if list, err := j.introduced(path); err == nil {
 		if !j.ticket.IsZero() {
@@ -259,7 +259,7 @@ func (j *joint) introduce(ctx context.Context) error {
 }
 
 // leaves says how an introduction gets to the operator.
-func (j *joint) leaves() string {
+func (j *joinRun) leaves() string {
 	if j.ticket.IsZero() {
 		return "Nothing is sent: you hand the file over."
 	}
@@ -267,7 +267,7 @@ func (j *joint) leaves() string {
 }
 
 // used reports whether there is no invitation left: none was given, or an earlier run used it.
-func (j *joint) used() (bool, error) {
+func (j *joinRun) used() (bool, error) {
 	if j.ticket.IsZero() {
 		return true, nil
 	}
@@ -281,7 +281,7 @@ func (j *joint) used() (bool, error) {
 const handWithin = time.Minute
 
 // hand sends the introduction under the invitation. It can be repeated.
-func (j *joint) hand(ctx context.Context) error {
+func (j *joinRun) hand(ctx context.Context) error {
 	text, err := os.ReadFile(j.introductionPath())
 	if err != nil {
 		return fmt.Errorf("handing the introduction over: %w", err)
@@ -326,7 +326,7 @@ func (i *introduction) with(next introduction, d *config.Dataset) error {
 }
 
 // drafted returns the introduction so far, after reading the data with the proposed options.
-func (j *joint) drafted(ctx context.Context, d *config.Dataset, saying introduction, mended []dataset.Problem) (list config.ColumnList, left []string, all []dataset.Problem, err error) {
+func (j *joinRun) drafted(ctx context.Context, d *config.Dataset, saying introduction, mended []dataset.Problem) (list config.ColumnList, left []string, all []dataset.Problem, err error) {
 	if len(saying.ID) == 0 {
 		return list, nil, mended, errors.New("which columns identify a record: --id COLUMN")
 	}
@@ -336,7 +336,7 @@ func (j *joint) drafted(ctx context.Context, d *config.Dataset, saying introduct
 		if err != nil {
 			return list, nil, mended, err
 		}
-		if mend := dataset.Mend(held.Problems); !mend.IsZero() && !reads(*d, mend) {
+		if mend := dataset.Remedy(held.Problems); !mend.IsZero() && !reads(*d, mend) {
 			mended = append(mended, held.Problems...)
 			readAlso(d, mend)
 			continue
@@ -347,10 +347,10 @@ func (j *joint) drafted(ctx context.Context, d *config.Dataset, saying introduct
 }
 
 // showIntroduction shows the contents of the list.
-func (j *joint) showIntroduction(d config.Dataset, saying introduction, list config.ColumnList, left []string, mended []dataset.Problem) {
+func (j *joinRun) showIntroduction(d config.Dataset, saying introduction, list config.ColumnList, left []string, mended []dataset.Problem) {
 	list.Name, list.Records = saying.Name, saying.ID // even if there is no list yet
 	j.show(introductionFacts(d.Source.String(), list, left))
-	j.showMended(d, mended)
+	j.showRemedied(d, mended)
 }
 
 // introductionFacts shows what a list contains and what it leaves out.
@@ -377,8 +377,8 @@ func introductionFacts(data string, list config.ColumnList, left []string) block
 	return facts
 }
 
-// showMended shows which values are read differently than written.
-func (j *joint) showMended(d config.Dataset, mended []dataset.Problem) {
+// showRemedied shows which values are read differently than written.
+func (j *joinRun) showRemedied(d config.Dataset, mended []dataset.Problem) {
 	with, _ := options(reading(d))
 	if len(mended) == 0 || with == "" {
 		return
@@ -394,7 +394,7 @@ func (j *joint) showMended(d config.Dataset, mended []dataset.Problem) {
 
 // introduced says what to do with an existing introduction. It returns an error if there is none of
 // this node.
-func (j *joint) introduced(path string) (list config.ColumnList, err error) {
+func (j *joinRun) introduced(path string) (list config.ColumnList, err error) {
 	if list, err = config.LoadColumns(path); err != nil {
 		return list, err
 	}
@@ -410,7 +410,7 @@ func (j *joint) introduced(path string) (list config.ColumnList, err error) {
 }
 
 // keep writes into the site file where data are and how they are read.
-func (j *joint) keep(d config.Dataset, known bool) error {
+func (j *joinRun) keep(d config.Dataset, known bool) error {
 	if !known {
 		lines, err := config.AddDataset(j.g.Config, d, nil)
 		if err != nil {

@@ -31,8 +31,8 @@ type useLine struct {
 	readingFlags
 }
 
-// answering is the current proposal for how the data answer the study.
-type answering struct {
+// dataProposal is the current proposal for how the data answer the study.
+type dataProposal struct {
 	data    config.Dataset
 	known   bool              // the site file has the dataset
 	said    map[string]string // columns named by the steward: the study's name to the data's
@@ -49,7 +49,7 @@ type answering struct {
 }
 
 // use names the data for the study, unless they are named already and fit.
-func (j *joint) use(ctx context.Context) error {
+func (j *joinRun) use(ctx context.Context) error {
 	short := j.study.ID.Short()
 	j.step("Your data in the study", "party data use NAME "+short+", party data check "+short)
 	d, known, err := j.data(ctx)
@@ -61,7 +61,7 @@ func (j *joint) use(ctx context.Context) error {
 		return fail.Usage.Of(err)
 	}
 	_, answered := site.Studies[j.study.ID]
-	a := &answering{data: d, known: known, said: map[string]string{}}
+	a := &dataProposal{data: d, known: known, said: map[string]string{}}
 	for {
 		if err := j.propose(ctx, a); err != nil {
 			return err
@@ -100,7 +100,7 @@ func (j *joint) use(ctx context.Context) error {
 }
 
 // change applies a line.
-func (a *answering) change(line string) error {
+func (a *dataProposal) change(line string) error {
 	var l useLine
 	if err := console.TakeLine(&l, line); err != nil {
 		return err
@@ -141,7 +141,7 @@ func (a *answering) change(line string) error {
 }
 
 // propose computes a proposal for how the data answer the study.
-func (j *joint) propose(ctx context.Context, a *answering) (err error) {
+func (j *joinRun) propose(ctx context.Context, a *dataProposal) (err error) {
 	a.wanted, a.open, a.wrong, a.checked, a.spent = nil, nil, nil, nil, nil
 	for _, i := range j.study.OwnColumns(j.party) {
 		a.wanted = append(a.wanted, joining.Wanted{Name: j.study.Columns[i].Name, Kind: j.study.Columns[i].Kind})
@@ -179,7 +179,7 @@ func (j *joint) propose(ctx context.Context, a *answering) (err error) {
 }
 
 // identify finds the columns that identify a record: the study's, if the data have them.
-func (j *joint) identify(ctx context.Context, a *answering) error {
+func (j *joinRun) identify(ctx context.Context, a *dataProposal) error {
 	has := func(name string) bool {
 		return slices.ContainsFunc(a.held.Columns, func(c dataset.ColumnDescription) bool { return c.Name == name })
 	}
@@ -199,7 +199,7 @@ func (j *joint) identify(ctx context.Context, a *answering) error {
 }
 
 // match proposes a column of the data for each of the study's.
-func (a *answering) match(s *study.Study, site config.Party) {
+func (a *dataProposal) match(s *study.Study, site config.Party) {
 	ids := a.data.ID
 	if len(ids) == 0 {
 		ids = s.Records.ID
@@ -232,7 +232,7 @@ func (a *answering) match(s *study.Study, site config.Party) {
 }
 
 // columns maps the names of columns that differ.
-func (a *answering) columns() map[string]string {
+func (a *dataProposal) columns() map[string]string {
 	out := map[string]string{}
 	for i, w := range a.wanted {
 		if a.matches[i].Header != w.Name {
@@ -243,7 +243,7 @@ func (a *answering) columns() map[string]string {
 }
 
 // site is the site file with the proposal.
-func (a *answering) site(file config.Party, s *study.Study) config.Party {
+func (a *dataProposal) site(file config.Party, s *study.Study) config.Party {
 	file.Datasets, file.Studies = maps.Clone(file.Datasets), maps.Clone(file.Studies)
 	d := a.data
 	d.Caps = a.caps
@@ -258,7 +258,7 @@ func (a *answering) site(file config.Party, s *study.Study) config.Party {
 }
 
 // options are the inputs for the study with the proposed data.
-func (j *joint) options(a *answering, file config.Party) source.Options {
+func (j *joinRun) options(a *dataProposal, file config.Party) source.Options {
 	o := sourceOf(j.st, j.g, j.study, nil)
 	o.Site = func() (config.Party, error) { return a.site(file, j.study), nil }
 	return o
@@ -266,19 +266,19 @@ func (j *joint) options(a *answering, file config.Party) source.Options {
 
 // fit lists everything that the study would refuse, and changes how the data are read if that
 // helps.
-func (j *joint) fit(ctx context.Context, a *answering, file config.Party) error {
+func (j *joinRun) fit(ctx context.Context, a *dataProposal, file config.Party) error {
 	for {
 		misfits, err := source.Misfits(ctx, j.options(a, file))
 		if err != nil {
 			return err
 		}
-		mend := dataset.Mend(misfits)
+		mend := dataset.Remedy(misfits)
 		if mend.IsZero() || reads(a.data, mend) {
 			a.wrong = misfits
 			break
 		}
 		for _, p := range misfits {
-			if !p.Mend.IsZero() {
+			if !p.Remedy.IsZero() {
 				a.mended = append(a.mended, p)
 			}
 		}
@@ -291,7 +291,7 @@ func (j *joint) fit(ctx context.Context, a *answering, file config.Party) error 
 }
 
 // check reads the data like a run, and checks policy and budget.
-func (j *joint) check(ctx context.Context, a *answering, file config.Party) error {
+func (j *joinRun) check(ctx context.Context, a *dataProposal, file config.Party) error {
 	if err := j.budget(a, file); err != nil {
 		return err
 	}
@@ -313,7 +313,7 @@ func (j *joint) check(ctx context.Context, a *answering, file config.Party) erro
 
 // budget proposes a cap if there is none: what this study spends, so that nothing else can be spent
 // until the steward allows it.
-func (j *joint) budget(a *answering, file config.Party) (err error) {
+func (j *joinRun) budget(a *dataProposal, file config.Party) (err error) {
 	before, err := j.st.Ledger()
 	if err != nil {
 		return err
@@ -343,8 +343,8 @@ func (j *joint) budget(a *answering, file config.Party) (err error) {
 }
 
 // showUse shows the proposal.
-func (j *joint) showUse(a *answering) {
-	t := block.Table{Columns: block.Headed("the study's", "kind", "yours", "seems", "why"), Whole: true}
+func (j *joinRun) showUse(a *dataProposal) {
+	t := block.Table{Columns: block.Headed("the study's", "kind", "yours", "seems", "why"), AllRows: true}
 	for i, w := range a.wanted {
 		m := a.matches[i]
 		seems := ""
@@ -360,7 +360,7 @@ func (j *joint) showUse(a *answering) {
 		ids = j.study.Records.ID
 	}
 	j.show(block.Text{Text: fmt.Sprintf("%s: %s of %s. A record is known by %s.", a.data.Name, block.Counted(a.held.Records, "record", "records"), a.data.Source, strings.Join(ids, ", "))}, t)
-	j.showMended(a.data, a.mended)
+	j.showRemedied(a.data, a.mended)
 	if len(a.wrong) > 0 {
 		var items []string
 		for _, p := range a.wrong {
@@ -380,7 +380,7 @@ func (j *joint) showUse(a *answering) {
 }
 
 // useCommands are the commands for the same.
-func (j *joint) useCommands(a *answering) []string {
+func (j *joinRun) useCommands(a *dataProposal) []string {
 	short := j.study.ID.Short()
 	with, _ := options(reading(a.data))
 	var parts []string
@@ -423,7 +423,7 @@ type limit struct {
 }
 
 // limits are the caps that the site file does not have yet.
-func (a *answering) limits() (out []limit) {
+func (a *dataProposal) limits() (out []limit) {
 	for _, l := range []struct {
 		unit    dp.Unit
 		is, was config.Budget
@@ -436,7 +436,7 @@ func (a *answering) limits() (out []limit) {
 }
 
 // takeUse writes the proposal into the site file.
-func (j *joint) takeUse(a *answering) error {
+func (j *joinRun) takeUse(a *dataProposal) error {
 	limits := a.limits()
 	if err := j.keep(a.data, a.known); err != nil {
 		return err

@@ -45,7 +45,7 @@ func (cmd dataMock) Run(c *console.Console, g *console.Globals) error {
 		io.WriteString(name, s.Parties[party].Name)
 	}
 	o := local.MockOptions{Study: s, Party: party, Records: cmd.Records, Rand: rand.New(rand.NewPCG(cmd.Seed, name.Sum64()))}
-	if err := console.WriteFileWhole(cmd.Output, func(w io.Writer) error { return local.Mock(w, o) }); err != nil {
+	if err := console.WriteFileAtomic(cmd.Output, func(w io.Writer) error { return local.Mock(w, o) }); err != nil {
 		return err
 	}
 	return c.Print(struct {

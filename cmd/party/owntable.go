@@ -30,7 +30,7 @@ func tableOf(path string, ids int, columns []string, records [][]string) (*ownTa
 	if path == "" {
 		return t, nil
 	}
-	return t, console.WriteFileWhole(path, func(to io.Writer) error {
+	return t, console.WriteFileAtomic(path, func(to io.Writer) error {
 		_, err := to.Write(t.text.Bytes())
 		return err
 	})

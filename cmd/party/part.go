@@ -74,7 +74,7 @@ func (cmd partCommand) Run(ctx context.Context, c *console.Console) error {
 		return err
 	}
 	if cmd.Output != "" {
-		err = console.WriteFileWhole(cmd.Output, write)
+		err = console.WriteFileAtomic(cmd.Output, write)
 	} else {
 		out := bufio.NewWriter(c.Out)
 		if err = write(out); err == nil {

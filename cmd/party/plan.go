@@ -187,7 +187,7 @@ func spendings(site config.Party, before []ledger.Entry, s *study.Study, party i
 
 // paid reports whether the ledger already holds a debit.
 func paid(before []ledger.Entry, next ledger.Entry) bool {
-	_, paid := ledger.Paid(before, next)
+	_, paid := ledger.Debited(before, next)
 	return paid
 }
 

@@ -52,7 +52,7 @@ func (cmd studySheet) Run(ctx context.Context, c *console.Console, g *console.Gl
 	if cmd.Output == "" {
 		return c.Print(sheet, func(w io.Writer) { present.Text(w, pageBlocks(sheet, s.Name)) })
 	}
-	if err := console.WriteFileWhole(cmd.Output, func(w io.Writer) error {
+	if err := console.WriteFileAtomic(cmd.Output, func(w io.Writer) error {
 		return present.HTML(w, present.Page{Title: s.Name, Kicker: sheet.Headline(), Headline: s.Name, Footer: "Made " + console.Now().String() + " by cosketch " + console.Version(), Blocks: sheet.Blocks()})
 	}); err != nil {
 		return err

@@ -123,7 +123,7 @@ func (cmd sketchCommand) write(c *console.Console, g *console.Globals) error {
 	if err != nil {
 		return err
 	}
-	if err := console.WriteFileWhole(cmd.Job, func(w io.Writer) error {
+	if err := console.WriteFileAtomic(cmd.Job, func(w io.Writer) error {
 		_, err := w.Write(job.Encode())
 		return err
 	}); err != nil {
@@ -133,7 +133,7 @@ func (cmd sketchCommand) write(c *console.Console, g *console.Globals) error {
 	return c.Print(out, func(w io.Writer) {
 		fmt.Fprintln(w, cmd.Job)
 		c.Say("It is as secret as the data: whoever has it can tell whose records are in a part. It is of no use after %s.", out.Expires)
-		if job.Looking() {
+		if job.ForFirstLook() {
 			c.Say("Its parts are of a first look, by which the sketch is made: another job follows when that is drawn.")
 		}
 		c.Say("Next, where the data are: party advanced part --job %s --shard 1/N FILES -o 1.part, to N/N; then here: party advanced sketch %s --parts '*.part'", filepath.Base(cmd.Job), s.ID.Short())
@@ -169,7 +169,7 @@ func (h heldSketch) blocks() []block.Block {
 		}
 		changed = fmt.Sprintf("%s read.", block.Counted(added, "shard was", "shards were"))
 	}
-	t := block.Table{Columns: block.Headed(">records", ">withdrawn", ">left out", ">values clipped", ">missing", ">records clipped", "SHA-256", "shard"), Whole: true}
+	t := block.Table{Columns: block.Headed(">records", ">withdrawn", ">left out", ">values clipped", ">missing", ">records clipped", "SHA-256", "shard"), AllRows: true}
 	for _, one := range h.Shards {
 		var clamped, missing, clipped int64
 		for _, column := range one.Columns {

@@ -239,8 +239,8 @@ func (cmd studyApprove) judge(ctx context.Context, c *console.Console, g *consol
 	if c.Format == console.Text {
 		if data != nil {
 			about := fmt.Sprintf("What the study would do to the %s of this party:", block.Counted(data.Records, "record", "records"))
-			present.Text(c.Talk(), append([]block.Block{block.Text{Text: about}}, data.Effect.Blocks()...))
-			fmt.Fprintln(c.Talk())
+			present.Text(c.Stderr(), append([]block.Block{block.Text{Text: about}}, data.Effect.Blocks()...))
+			fmt.Fprintln(c.Stderr())
 		}
 	}
 	v := console.NewVerdict(p)

@@ -28,8 +28,8 @@ func show(c *console.Console, id string, s *study.Study, party int) error {
 	case !c.Interactive():
 		return fail.NoTerminal.New()
 	}
-	present.Text(c.Talk(), s.Explain(party))
-	fmt.Fprintln(c.Talk())
+	present.Text(c.Stderr(), s.Explain(party))
+	fmt.Fprintln(c.Stderr())
 	return nil
 }
 

@@ -12,9 +12,9 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 )
 
-// Doubt is the false-rejection rate of Judge: the probability, over a mechanism's noise, that it
+// FalseRejection is the false-rejection rate of Judge: the probability, over a mechanism's noise, that it
 // fails a mechanism that keeps its claim.
-const Doubt = 1e-6
+const FalseRejection = 1e-6
 
 // Trials holds scores of independent outputs of a mechanism under two neighbouring data sets. A
 // score may be any function of an output. The closer it is to the likelihood ratio of the two data
@@ -74,12 +74,12 @@ func FlipsConclude(claim dp.Epsilon, trials int) bool {
 
 // Finding compares a claim with the lower bound on ε from trials.
 type Finding struct {
-	Claimed dp.Epsilon // of the release
-	Delta   dp.Delta   // at which both ε hold
-	Found   dp.Epsilon // lower bound on the mechanism's true ε; wrong with probability Doubt at most
-	Reach   dp.Epsilon // the largest ε that this many trials could find
-	Trials  int        // under each data set; half of them choose the threshold
-	Passed  bool
+	Claimed    dp.Epsilon // of the release
+	Delta      dp.Delta   // at which both ε hold
+	Found      dp.Epsilon // lower bound on the mechanism's true ε; wrong with probability Doubt at most
+	Detectable dp.Epsilon // the largest ε that this many trials could find
+	Trials     int        // under each data set; half of them choose the threshold
+	Passed     bool
 }
 
 // Judge computes a lower bound on the ε of a mechanism from trials. It fails the mechanism if the
@@ -105,10 +105,10 @@ func Judge(claim dp.Guarantee, t Trials) (Finding, error) {
 	switch claim.Mechanism() {
 	case dp.Gaussian:
 		found, reach := decide.at(choose.middle()).mu(), best.mu()
-		f.Found, f.Reach = dp.EpsilonOf(found, f.Delta), dp.EpsilonOf(reach, f.Delta)
+		f.Found, f.Detectable = dp.EpsilonOf(found, f.Delta), dp.EpsilonOf(reach, f.Delta)
 		f.Passed = found <= claim.Mu()
 	case dp.Laplace, dp.RandomisedResponse:
-		f.Found, f.Reach = max(0, decide.at(choose.sharpest()).epsilon()), best.epsilon()
+		f.Found, f.Detectable = max(0, decide.at(choose.sharpest()).epsilon()), best.epsilon()
 		f.Passed = f.Found <= f.Claimed
 	default:
 		return Finding{}, errors.New("judging mechanism none: it claims nothing")
@@ -148,7 +148,7 @@ func upper(x, n int) float64 {
 	lo, hi := float64(x)/float64(n), 1.0
 	for hi-lo > 1e-12*hi {
 		mid := (lo + hi) / 2
-		if mathext.RegIncBeta(float64(n-x), float64(x+1), 1-mid) > Doubt/2 {
+		if mathext.RegIncBeta(float64(n-x), float64(x+1), 1-mid) > FalseRejection/2 {
 			lo = mid
 		} else {
 			hi = mid

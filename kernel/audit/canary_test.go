@@ -72,14 +72,14 @@ func TestJudge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%s, %v: found %.2f as it is, %.2f with half the noise, reach %.2f", c.mechanism, c.budget, float64(honest.Found), float64(halved.Found), float64(honest.Reach))
+		t.Logf("%s, %v: found %.2f as it is, %.2f with half the noise, reach %.2f", c.mechanism, c.budget, float64(honest.Found), float64(halved.Found), float64(honest.Detectable))
 		if !honest.Passed || honest.Found < c.least || honest.Found > g.Epsilon() || honest.Trials != 20_000 {
 			t.Errorf("%s, %v: %+v", c.mechanism, c.budget, honest)
 		}
 		if halved.Passed || halved.Found <= g.Epsilon() {
 			t.Errorf("%s, %v with half the noise passes: %+v", c.mechanism, c.budget, halved)
 		}
-		if honest.Reach < honest.Found || halved.Reach < halved.Found {
+		if honest.Detectable < honest.Found || halved.Detectable < halved.Found {
 			t.Errorf("%s, %v: more was found than could be", c.mechanism, c.budget)
 		}
 	}
@@ -97,7 +97,7 @@ func TestUpperInvertsTheBinomial(t *testing.T) {
 				tail += float64(combin.Binomial(c.n, i)) * math.Pow(p, float64(i)) * math.Pow(1-p, float64(c.n-i))
 			}
 		}
-		if math.Abs(tail/(Doubt/2)-1) > 1e-4 {
+		if math.Abs(tail/(FalseRejection/2)-1) > 1e-4 {
 			t.Errorf("%d of %d: at the bound %g so few have probability %g", c.x, c.n, p, tail)
 		}
 	}

@@ -18,14 +18,14 @@ type Guesses struct {
 	Right    int
 }
 
-// OneRunDoubt is the probability that the bound of OneRun exceeds a true claim. With a smaller
+// OneRunFalseRejection is the probability that the bound of OneRun exceeds a true claim. With a smaller
 // value a single release would give no bound, as the failure probability due to δ alone is that
 // large.
-const OneRunDoubt = 0.05
+const OneRunFalseRejection = 0.05
 
 // OneRun returns a lower bound on ε from the guesses about a single release (Steinke, Nasr and
 // Jagielski 2023, theorem 5.2): the least ε at which this many correct guesses are not too
-// unlikely. For a true claim it exceeds the claim with probability OneRunDoubt at most. It finds
+// unlikely. For a true claim it exceeds the claim with probability OneRunFalseRejection at most. It finds
 // less than Judge does with the same number of canaries, but needs only one release.
 func OneRun(g Guesses, delta dp.Delta) (dp.Epsilon, error) {
 	if g.Made < 1 || g.Made > g.Canaries || g.Right < 0 || g.Right > g.Made {
@@ -36,11 +36,11 @@ func OneRun(g Guesses, delta dp.Delta) (dp.Epsilon, error) {
 	}
 	const most = 100
 	lo, hi := 0.0, float64(most)
-	if g.chance(lo, delta) >= OneRunDoubt {
+	if g.chance(lo, delta) >= OneRunFalseRejection {
 		return 0, nil
 	}
 	for hi-lo > 1e-6 {
-		if middle := (lo + hi) / 2; g.chance(middle, delta) < OneRunDoubt {
+		if middle := (lo + hi) / 2; g.chance(middle, delta) < OneRunFalseRejection {
 			lo = middle
 		} else {
 			hi = middle

@@ -17,8 +17,8 @@ type Law struct {
 	Variance  float64      // above 0
 }
 
-// Spread says how well drawn noise fits its law.
-type Spread struct {
+// GoodnessOfFit says how well drawn noise fits its law.
+type GoodnessOfFit struct {
 	Draws    int
 	Variance float64 // variance of the draws relative to that of the law
 	Bins     int     // of about equal probability
@@ -40,16 +40,16 @@ type Bin struct {
 // Fit compares drawn noise with its law by Pearson's χ² test over the whole numbers, grouped into
 // bins. It fails correct noise with probability Doubt. With 100,000 draws it is certain to fail
 // noise whose scale is off by 10 %.
-func Fit(draws []int64, law Law) (Spread, error) {
+func Fit(draws []int64, law Law) (GoodnessOfFit, error) {
 	const least = 100 // draws per bin
 	if len(draws) < 10*least {
-		return Spread{}, fmt.Errorf("comparing noise with its law: %d draws, want at least %d", len(draws), 10*least)
+		return GoodnessOfFit{}, fmt.Errorf("comparing noise with its law: %d draws, want at least %d", len(draws), 10*least)
 	}
 	below, err := law.below()
 	if err != nil {
-		return Spread{}, err
+		return GoodnessOfFit{}, err
 	}
-	out := Spread{Draws: len(draws)}
+	out := GoodnessOfFit{Draws: len(draws)}
 	for _, v := range draws {
 		out.Variance += float64(v) * float64(v) / law.Variance / float64(len(draws))
 	}
@@ -75,11 +75,11 @@ func Fit(draws []int64, law Law) (Spread, error) {
 		before = to
 	}
 	if out.Bins < 2 {
-		return Spread{}, errors.New("comparing noise with its law: it has one value")
+		return GoodnessOfFit{}, errors.New("comparing noise with its law: it has one value")
 	}
 	out.Histogram = law.histogram(below, draws)
 	out.Chance = distuv.ChiSquared{K: float64(out.Bins - 1)}.Survival(chi)
-	out.Passed = out.Chance >= Doubt
+	out.Passed = out.Chance >= FalseRejection
 	return out, nil
 }
 

@@ -17,10 +17,10 @@ type Cells struct {
 	Places  *mat.Dense // required by Group: cells × d, the place of each cell, known without its count and sums; Places computes it
 	Records float64    // required by Group: of all cells, without noise
 	Noise   CellNoise
-	// Near is the variance, on each coordinate, of cells' centroids around their places, towards
+	// CentroidVariance is the variance, on each coordinate, of cells' centroids around their places, towards
 	// which noisy centroids are shrunk. 0: places do not tell where centroids are, and there is no
 	// shrinkage.
-	Near float64
+	CentroidVariance float64
 }
 
 // CellNoise holds the variances of the noise on Cells; 0 for none.
@@ -37,11 +37,11 @@ type Subspace struct {
 }
 
 // faint is the least count of a usable cell, in standard deviations of its noise: below it the
-// centroid is mostly noise. faintDrawn is lower, for centroids that are shrunk towards their
+// centroid is mostly noise. minCountShrunk is lower, for centroids that are shrunk towards their
 // places.
 const (
-	faint      = 3
-	faintDrawn = 2
+	minCount       = 3
+	minCountShrunk = 2
 )
 
 // Grouping is the result of Cells.Group.
@@ -70,18 +70,18 @@ func (c Cells) Covariance(a, b int, same bool) float64 {
 	return -c.Noise.Count * shared
 }
 
-// ErrFaint reports that fewer cells than clusters stand out of the noise.
-type ErrFaint struct{ Kept, Cells, Clusters int }
+// ErrTooNoisy reports that fewer cells than clusters stand out of the noise.
+type ErrTooNoisy struct{ Kept, Cells, Clusters int }
 
-func (e *ErrFaint) Error() string {
+func (e *ErrTooNoisy) Error() string {
 	return fmt.Sprintf("only %d of %d cells have counts above the noise, fewer than the %d clusters: use more records, a larger ε or fewer directions", e.Kept, e.Cells, e.Clusters)
 }
 
-// heard returns the cells that stand out of the noise.
-func (c Cells) heard() (kept []int) {
-	least := faint * math.Sqrt(c.Noise.Count)
-	if c.Near > 0 {
-		least = faintDrawn * math.Sqrt(c.Noise.Count)
+// significant returns the cells that stand out of the noise.
+func (c Cells) significant() (kept []int) {
+	least := minCount * math.Sqrt(c.Noise.Count)
+	if c.CentroidVariance > 0 {
+		least = minCountShrunk * math.Sqrt(c.Noise.Count)
 	}
 	for i, n := range c.Counts {
 		if n > 0 && n >= least {
@@ -98,22 +98,22 @@ func (c Cells) points(kept []int, space *Subspace) (points *mat.Dense, weights [
 	for row, i := range kept {
 		p := points.RawRowView(row)
 		floats.AddScaled(p, 1/c.Counts[i], c.Sums.RawRowView(i))
-		c.draw(p, i)
+		c.shrink(p, i)
 		space.project(p)
 		weights = append(weights, c.Counts[i])
 	}
 	return points, weights
 }
 
-// draw shrinks the centroid of a cell towards its place by Bayes' rule, both being normal. S −
+// shrink shrinks the centroid of a cell towards its place by Bayes' rule, both being normal. S −
 // n·place is n·(centroid − place) with the noise of the sum, and that of the count times the place.
-func (c Cells) draw(centroid []float64, cell int) {
-	if c.Near == 0 {
+func (c Cells) shrink(centroid []float64, cell int) {
+	if c.CentroidVariance == 0 {
 		return
 	}
 	for j, place := range c.Places.RawRowView(cell) {
 		noise := (c.Noise.Sum + place*place*c.Noise.Count) / c.Counts[cell] / c.Counts[cell]
-		centroid[j] = place + (centroid[j]-place)*c.Near/(c.Near+noise)
+		centroid[j] = place + (centroid[j]-place)*c.CentroidVariance/(c.CentroidVariance+noise)
 	}
 }
 
@@ -134,7 +134,7 @@ func (s *Subspace) project(point []float64) {
 
 // Group applies k-means to the centroids of the cells that stand out of the noise, weighted by
 // their counts. Projecting them removes the noise across the subspace; distances between a record
-// and the centroids then differ only within it. It returns an *ErrFaint if there are fewer such
+// and the centroids then differ only within it. It returns an *ErrTooNoisy if there are fewer such
 // cells than clusters.
 //
 // Those cells are used only for the model. Selected by their noise, they have too many records on
@@ -142,9 +142,9 @@ func (s *Subspace) project(point []float64) {
 // cluster nearest to its place, and all cells are added up. The number of all records is known: the
 // difference to the sum of the counts is divided evenly among the cells.
 func (c Cells) Group(ctx context.Context, space *Subspace, opts Options) (Grouping, error) {
-	kept := c.heard()
+	kept := c.significant()
 	if len(kept) < max(opts.Clusters, 1) {
-		return Grouping{}, &ErrFaint{Kept: len(kept), Cells: len(c.Counts), Clusters: opts.Clusters}
+		return Grouping{}, &ErrTooNoisy{Kept: len(kept), Cells: len(c.Counts), Clusters: opts.Clusters}
 	}
 	points, weights := c.points(kept, space)
 	found, err := Weighted(ctx, points, weights, opts)
@@ -178,7 +178,7 @@ func (c Cells) Group(ctx context.Context, space *Subspace, opts Options) (Groupi
 // clusters always looks good, so numbers above a third of the cells that stand out of the noise are
 // not tried. 0 means that none was.
 func (c Cells) Suggest(ctx context.Context, space *Subspace, variance float64, most int, opts Options) (int, error) {
-	kept := c.heard()
+	kept := c.significant()
 	points, weights := c.points(kept, space)
 	records := floats.Sum(weights)
 	if most = min(most, len(kept)/3); most < 2 || records <= float64(most) {

@@ -119,7 +119,7 @@ func TestIntervalsOfCellsCover(t *testing.T) {
 					}
 				}
 				var kept, true float64
-				heard := c.heard()
+				heard := c.significant()
 				for _, i := range heard {
 					kept, true = kept+c.Counts[i], true+exact.cells.Counts[i]
 				}

@@ -111,7 +111,7 @@ func TestGroupGivesEveryCell(t *testing.T) {
 		}
 	}
 	o.Clusters = 5
-	var faint *ErrFaint
+	var faint *ErrTooNoisy
 	if _, err := c.Group(context.Background(), nil, o); !errors.As(err, &faint) || faint.Kept != 4 {
 		t.Errorf("five clusters of four cells: %v", err)
 	}

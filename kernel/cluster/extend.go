@@ -13,7 +13,7 @@ import (
 // iterations and batches stay; labels, sizes and inertia are those of the points. Use it if some
 // points are better than others at telling where clusters are. workers is the number of goroutines.
 // The result depends neither on it nor on from, which allocates what is known of each point.
-func Extend(ctx context.Context, points *mat.Dense, found Result, workers int, from room.Giver) (Result, error) {
+func Extend(ctx context.Context, points *mat.Dense, found Result, workers int, from room.Allocator) (Result, error) {
 	clusters, d := found.Centroids.Dims()
 	if _, own := points.Dims(); own != d {
 		return Result{}, fmt.Errorf("extending clusters: points of %d coordinates for centroids of %d", own, d)

@@ -31,11 +31,11 @@ type HierarchyOptions struct {
 
 // Merge joins two clusters. Numbers below n are the points; number n+i is the result of merge i.
 type Merge struct {
-	A, B      int // A < B
-	Height    float64
-	Deviation float64 // upper bound on the standard error of Height
-	Size      int     // points in it
-	Close     bool    // Height is within the error of the height of the merge above: their order, and so which points belong together there, is not settled
+	A, B          int // A < B
+	Height        float64
+	StandardError float64 // upper bound on the standard error of Height
+	Size          int     // points in it
+	Close         bool    // Height is within the error of the height of the merge above: their order, and so which points belong together there, is not settled
 }
 
 // Tree is a hierarchy of n points: n − 1 merges in order of height.
@@ -127,7 +127,7 @@ func (h *hierarchy) chains(ctx context.Context) ([]Merge, error) {
 			}
 			if len(chain) > 1 && next == chain[len(chain)-2] {
 				a, b := min(end, next), max(end, next)
-				out = append(out, Merge{A: a, B: b, Height: least, Deviation: h.deviations[a][b]})
+				out = append(out, Merge{A: a, B: b, Height: least, StandardError: h.deviations[a][b]})
 				h.merge(a, b)
 				chain = chain[:len(chain)-2]
 				break
@@ -234,7 +234,7 @@ func (t Tree) compare(n int, quantile float64) {
 				continue
 			}
 			below := &t.Merges[child-n]
-			together := math.Sqrt(float64(m.Deviation*m.Deviation) + float64(below.Deviation*below.Deviation))
+			together := math.Sqrt(float64(m.StandardError*m.StandardError) + float64(below.StandardError*below.StandardError))
 			if together > 0 && m.Height-below.Height <= quantile*together {
 				below.Close = true
 			}

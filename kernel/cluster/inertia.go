@@ -31,7 +31,7 @@ func Inertia(points *mat.Dense, found Result, records estimate.Records, level es
 			return estimate.Estimate{}, err
 		}
 	}
-	c := estimate.Clustering{Clusters: found.filled()}
+	c := estimate.Clustering{Clusters: found.nonEmpty()}
 	c.Optimism, c.Variance = optimism(points, found, means, records.Noise.Variance)
 	return group.Inertia(c, level), nil
 }
@@ -55,8 +55,8 @@ func order(n int) iter.Seq[int] {
 	}
 }
 
-// filled is the number of clusters that have points.
-func (r Result) filled() (count int) {
+// nonEmpty is the number of clusters that have points.
+func (r Result) nonEmpty() (count int) {
 	for _, size := range r.Sizes {
 		if size > 0 {
 			count++
@@ -104,7 +104,7 @@ const (
 // optimism returns O of the package comment, with the variance of its error.
 func optimism(points *mat.Dense, found Result, means *mat.Dense, variance float64) (sum, error2 float64) {
 	clusters, d := means.Dims()
-	if variance <= 0 || found.filled() < 2 {
+	if variance <= 0 || found.nonEmpty() < 2 {
 		return 0, 0
 	}
 	n := len(found.Labels)
@@ -186,7 +186,7 @@ func (f *faces) within(width float64, x []float64, label int) []int {
 		if between == 0 {
 			continue
 		}
-		if apart := (f.away[c] - f.away[label]) / (2 * between); math.Abs(apart) < width && f.foot(c, label, apart/between) {
+		if apart := (f.away[c] - f.away[label]) / (2 * between); math.Abs(apart) < width && f.footOnFace(c, label, apart/between) {
 			f.result = append(f.result, c)
 		}
 	}
@@ -198,9 +198,9 @@ func (f *faces) product(a, b, from int) float64 {
 	return f.gram.At(a, b) - f.gram.At(a, from) - f.gram.At(b, from) + f.gram.At(from, from)
 }
 
-// foot reports whether the point x + step·(mean of c − mean of label) has no third mean nearer than
+// footOnFace reports whether the point x + step·(mean of c − mean of label) has no third mean nearer than
 // these two.
-func (f *faces) foot(c, label int, step float64) bool {
+func (f *faces) footOnFace(c, label int, step float64) bool {
 	for b, size := range f.sizes {
 		if size > 0 && b != c && b != label && f.away[b]-f.away[label] < 2*step*f.product(c, b, label) {
 			return false

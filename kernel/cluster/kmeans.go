@@ -28,7 +28,7 @@ type Options struct {
 	Known         *Model            // the model of mini-batches of the same points that Found received: it is not computed again. May be nil
 	Found         func(Model) error // receives the model of mini-batches before the last passes over all points; its error ends the run. May be nil
 	Memory        int64             // bytes for packed copies of the points, not counting what is known of each point; the rest is packed anew in every pass, with the same result. Default: unlimited
-	Room          room.Giver        // allocates what is known of each point, 28 bytes. Default: memory
+	Room          room.Allocator    // allocates what is known of each point, 28 bytes. Default: memory
 }
 
 // Model is the centroids of mini-batches, before all points are labelled.
@@ -249,7 +249,7 @@ func (l *lloyd) draw(size int) []int32 {
 }
 
 // gather copies points. It reads them in the order of their indices.
-func gather(from room.Giver, points blas64.General, at []int32) (*mat.Dense, error) {
+func gather(from room.Allocator, points blas64.General, at []int32) (*mat.Dense, error) {
 	data, err := room.Of[float64](from, len(at)*points.Cols)
 	if err != nil {
 		return nil, err

@@ -238,8 +238,8 @@ func TestKMeansIsCancellable(t *testing.T) {
 
 // The result depends neither on the workers nor on whether points stay packed, to the bit.
 func TestKMeansDoesNotDependOnWorkers(t *testing.T) {
-	points, _ := blobs(source(18), 3*distance.Stretch+17, 7, 4, 1e3)
-	for _, above := range []int{0, 2 * distance.Stretch} {
+	points, _ := blobs(source(18), 3*distance.ChunkRows+17, 7, 4, 1e3)
+	for _, above := range []int{0, 2 * distance.ChunkRows} {
 		var want Result
 		for i, workers := range []int{1, 2, 5} {
 			got := mustCluster(t, points, Options{Clusters: 12, Restarts: 2, Workers: workers, BatchAbove: above, Memory: int64(i), Rand: source(19)})
@@ -250,7 +250,7 @@ func TestKMeansDoesNotDependOnWorkers(t *testing.T) {
 			}
 		}
 		if (want.Batches > 0) != (above > 0) {
-			t.Errorf("%d batches of %d points, above %d", want.Batches, 3*distance.Stretch+17, above)
+			t.Errorf("%d batches of %d points, above %d", want.Batches, 3*distance.ChunkRows+17, above)
 		}
 	}
 }
@@ -258,8 +258,8 @@ func TestKMeansDoesNotDependOnWorkers(t *testing.T) {
 // Mini-batches that continue from a known model give the same result, and do not compute the model
 // again.
 func TestKMeansGoesOn(t *testing.T) {
-	points, _ := blobs(source(18), 3*distance.Stretch+17, 7, 4, 1e3)
-	o := Options{Clusters: 12, Restarts: 2, BatchAbove: 2 * distance.Stretch, Rand: source(19)}
+	points, _ := blobs(source(18), 3*distance.ChunkRows+17, 7, 4, 1e3)
+	o := Options{Clusters: 12, Restarts: 2, BatchAbove: 2 * distance.ChunkRows, Rand: source(19)}
 	var found []Model
 	o.Found = func(m Model) error { found = append(found, m); return nil }
 	want := mustCluster(t, points, o)

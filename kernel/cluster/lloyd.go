@@ -35,8 +35,8 @@ type lloyd struct {
 // none is the label of a point that has none yet.
 const none = -1
 
-// panelsEach is the number of panels in a piece of work: distance.Stretch points.
-const panelsEach = distance.Stretch / distance.Lanes
+// panelsEach is the number of panels in a piece of work: distance.ChunkRows points.
+const panelsEach = distance.ChunkRows / distance.Lanes
 
 // newLloyd packs the points and computes their norms. It keeps the packed points if keep is true.
 func newLloyd(ctx context.Context, points blas64.General, opts Options, keep bool) (*lloyd, error) {
@@ -61,7 +61,7 @@ func newLloyd(ctx context.Context, points blas64.General, opts Options, keep boo
 	if l.summed, err = room.Of[int32](opts.Room, points.Rows); err != nil {
 		return nil, err
 	}
-	pieces := (points.Rows + distance.Stretch - 1) / distance.Stretch
+	pieces := (points.Rows + distance.ChunkRows - 1) / distance.ChunkRows
 	spreads := make([]float64, pieces)
 	size := frame.PanelSize()
 	if keep {
@@ -118,7 +118,7 @@ func (l *lloyd) each(do func(piece, p int, panel []float32)) error {
 
 // run iterates from the centroids until labels or centroids stop moving.
 func (l *lloyd) run() (iterations int, err error) {
-	l.unsum()
+	l.clearSums()
 	for i := range l.labels {
 		l.labels[i] = none
 	}
@@ -155,7 +155,7 @@ func (l *lloyd) assign() (changed bool, err error) {
 	pieces := (l.panelCount() + panelsEach - 1) / panelsEach
 	changes, counts := make([]bool, pieces), make([]int32, pieces*l.opts.Clusters)
 	err = l.each(func(piece, p int, panel []float32) {
-		var leaders distance.Leaders
+		var leaders distance.BestRows
 		distance.Least(level, &leaders, l.rows, panel)
 		count := counts[piece*l.opts.Clusters:][:l.opts.Clusters]
 		for i := range min(distance.Lanes, l.points.Rows-p*distance.Lanes) {
@@ -278,12 +278,12 @@ func (l *lloyd) update() (movement float64) {
 
 // means moves the centroids to the means of their points, summing anew.
 func (l *lloyd) means() {
-	l.unsum()
+	l.clearSums()
 	l.update()
 }
 
-// unsum removes all points from the sums.
-func (l *lloyd) unsum() {
+// clearSums removes all points from the sums.
+func (l *lloyd) clearSums() {
 	clear(l.sums.Data)
 	for i := range l.summed {
 		l.summed[i] = none
@@ -292,9 +292,9 @@ func (l *lloyd) unsum() {
 
 // inertia is computed by differences, not from scores, to lose no digits.
 func (l *lloyd) inertia() float64 {
-	parts := make([]float64, (l.points.Rows+distance.Stretch-1)/distance.Stretch)
+	parts := make([]float64, (l.points.Rows+distance.ChunkRows-1)/distance.ChunkRows)
 	parallel.Share(len(parts), l.opts.Workers, func(_, part int) {
-		for i := part * distance.Stretch; i < min((part+1)*distance.Stretch, l.points.Rows); i++ {
+		for i := part * distance.ChunkRows; i < min((part+1)*distance.ChunkRows, l.points.Rows); i++ {
 			parts[part] += distance.Squared(distance.Row(l.points, i), distance.Row(l.centroids, int(l.labels[i])))
 		}
 	})

@@ -19,7 +19,7 @@ func (l *lloyd) seed() error {
 	s := &seeding{lloyd: l, near: make([][]float32, trials), sums: make([][]float64, trials)}
 	// These are not large: of more points than BatchAbove only a part is clustered.
 	for t := range s.near {
-		s.near[t], s.sums[t] = make([]float32, n), make([]float64, (n+distance.Stretch-1)/distance.Stretch)
+		s.near[t], s.sums[t] = make([]float32, n), make([]float64, (n+distance.ChunkRows-1)/distance.ChunkRows)
 	}
 	l.closest = make([]float32, n)
 	for i := range l.closest {
@@ -63,8 +63,8 @@ func (s *seeding) draw(source *rand.Rand) int {
 	left := source.Float64() * total
 	last := 0 // the last point of positive weight, in case rounding uses up the total
 	for piece, weight := range s.total {
-		from := piece * distance.Stretch
-		to := min(from+distance.Stretch, len(s.closest))
+		from := piece * distance.ChunkRows
+		to := min(from+distance.ChunkRows, len(s.closest))
 		if left >= weight && piece < len(s.total)-1 {
 			left -= weight
 			continue

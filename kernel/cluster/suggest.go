@@ -26,9 +26,9 @@ type Suggestion struct {
 	Index     []float64 // the index of 2, 3, … clusters; 0 if clusters do not stand out of their error
 }
 
-// suggestOf is the number of points on which numbers of clusters are compared: if telling two
+// suggestSample is the number of points on which numbers of clusters are compared: if telling two
 // numbers apart takes more points, either will do.
-const suggestOf = 1 << 14
+const suggestSample = 1 << 14
 
 // Suggest chooses a number of clusters by the index of the package comment: from 2 to Most, but at
 // most a third of the points.
@@ -46,7 +46,7 @@ func Suggest(ctx context.Context, points *mat.Dense, o SuggestOptions) (Suggesti
 	if most < 2 {
 		return Suggestion{Undefined: fmt.Sprintf("%d records are too few to compare numbers of clusters", m)}, nil
 	}
-	if m > suggestOf {
+	if m > suggestSample {
 		order, err := room.Of[int32](k.Room, m)
 		if err != nil {
 			return Suggestion{}, fmt.Errorf("suggesting a number of clusters: %w", err)
@@ -55,10 +55,10 @@ func Suggest(ctx context.Context, points *mat.Dense, o SuggestOptions) (Suggesti
 			order[i] = int32(i)
 		}
 		k.Rand.Shuffle(m, func(i, j int) { order[i], order[j] = order[j], order[i] })
-		if points, err = gather(k.Room, points.RawMatrix(), order[:suggestOf]); err != nil {
+		if points, err = gather(k.Room, points.RawMatrix(), order[:suggestSample]); err != nil {
 			return Suggestion{}, fmt.Errorf("suggesting a number of clusters: %w", err)
 		}
-		m = suggestOf
+		m = suggestSample
 	}
 	found, err := groupings(ctx, points, k, most)
 	if err != nil {
@@ -102,7 +102,7 @@ const standOut = 4
 
 // standing returns the index of a grouping; 0 if it does not stand out of its error.
 func standing(points *mat.Dense, whole, found Result, records estimate.Records) (float64, error) {
-	n, clusters := float64(len(found.Labels)), float64(found.filled())
+	n, clusters := float64(len(found.Labels)), float64(found.nonEmpty())
 	if clusters < 2 {
 		return 0, nil
 	}

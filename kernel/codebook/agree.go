@@ -46,13 +46,13 @@ func (p Part) String() string {
 	return fmt.Sprintf("part %d", int(p))
 }
 
-// Deviation reports that a codebook does not follow from the moments.
-type Deviation struct {
+// Mismatch reports that a codebook does not follow from the moments.
+type Mismatch struct {
 	Part       Part
 	Own, Given float64 // the compared values; both 0 for PartShape
 }
 
-func (e *Deviation) Error() string {
+func (e *Mismatch) Error() string {
 	if e.Part == PartShape {
 		return "the codebook does not follow from the moments: its shape differs"
 	}
@@ -65,21 +65,21 @@ func (e *Deviation) Error() string {
 func (d *Draft) Agrees(given sketch.Codebook) error {
 	own := d.Codebook
 	if len(given.Centre) != len(own.Centre) || len(given.Axes) != len(own.Axes) || len(given.Codes) != len(own.Codes) || given.Validate(len(own.Centre), maxBits) != nil {
-		return &Deviation{Part: PartShape}
+		return &Mismatch{Part: PartShape}
 	}
 	for j, c := range own.Centre {
 		if off := given.Centre[j] - c; off > sameCentre || off < -sameCentre {
-			return &Deviation{Part: PartCentre, Own: float64(c) / whole, Given: float64(given.Centre[j]) / whole}
+			return &Mismatch{Part: PartCentre, Own: float64(c) / whole, Given: float64(given.Centre[j]) / whole}
 		}
 	}
 	if off := math.Abs(float64(given.Radius - own.Radius)); off > 1+sameRadius*float64(own.Radius) {
-		return &Deviation{Part: PartRadius, Own: float64(own.Radius), Given: float64(given.Radius)}
+		return &Mismatch{Part: PartRadius, Own: float64(own.Radius), Given: float64(given.Radius)}
 	}
 	if err := d.sameAxes(given.Axes); err != nil {
 		return err
 	}
-	if miss := missed(d.points, given.Codes); miss > sameCodes*d.miss+1 { // codes are rounded to steps
-		return &Deviation{Part: PartCodes, Own: d.miss, Given: miss}
+	if miss := distortion(d.points, given.Codes); miss > sameCodes*d.distortion+1 { // codes are rounded to steps
+		return &Mismatch{Part: PartCodes, Own: d.distortion, Given: miss}
 	}
 	return nil
 }
@@ -98,11 +98,11 @@ func (d *Draft) sameAxes(given [][]int64) error {
 				want = 1
 			}
 			if !(math.Abs(product-want) <= sameAxes) {
-				return &Deviation{Part: PartAxes, Own: want, Given: product}
+				return &Mismatch{Part: PartAxes, Own: want, Given: product}
 			}
 		}
 		if own, other := d.along(d.Codebook.Axes[a]), d.along(axis); !(math.Abs(other-own) <= sameAxes*math.Abs(own)+1) {
-			return &Deviation{Part: PartAxes, Own: own, Given: other}
+			return &Mismatch{Part: PartAxes, Own: own, Given: other}
 		}
 	}
 	return nil

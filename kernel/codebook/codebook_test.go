@@ -270,7 +270,7 @@ func TestOthersDeviate(t *testing.T) {
 	} {
 		given := clone(own.Codebook)
 		c.spoil(&given)
-		var deviation *Deviation
+		var deviation *Mismatch
 		if err := own.Agrees(given); !errors.As(err, &deviation) || deviation.Part != c.part {
 			t.Errorf("%s: %v, want a deviation of the %s", name, err, c.part)
 		}
@@ -380,9 +380,9 @@ func TestCellsAreRead(t *testing.T) {
 	}
 	want := cluster.Cells{
 		Counts: []float64{3, 2}, Sums: mat.NewDense(2, 1, []float64{120, -90}), Places: mat.NewDense(2, 1, []float64{40, -40}), Records: 6,
-		Noise: cluster.CellNoise{Count: 1, Sum: 2500}, Near: 1000,
+		Noise: cluster.CellNoise{Count: 1, Sum: 2500}, CentroidVariance: 1000,
 	}
-	if !slices.Equal(got.Counts, want.Counts) || !mat.Equal(got.Sums, want.Sums) || !mat.Equal(got.Places, want.Places) || got.Records != 6 || got.Noise != want.Noise || math.Abs(got.Near-want.Near) > 1e-9 {
+	if !slices.Equal(got.Counts, want.Counts) || !mat.Equal(got.Sums, want.Sums) || !mat.Equal(got.Places, want.Places) || got.Records != 6 || got.Noise != want.Noise || math.Abs(got.CentroidVariance-want.CentroidVariance) > 1e-9 {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	if at := Back(c, []float64{7}); !slices.Equal(at, []float64{10, 7}) {

@@ -68,7 +68,7 @@ type Draft struct {
 	Spread     []float64 // by axis: variance of the records along it
 	covariance mat.Symmetric
 	points     *mat.Dense // the public points, in steps along the axes
-	miss       float64    // mean squared distance of the points from their nearest code point
+	distortion float64    // mean squared distance of the points from their nearest code point
 }
 
 // Axes returns the largest number of axes of a codebook.
@@ -140,7 +140,7 @@ func New(ctx context.Context, o Options) (*Draft, error) {
 		dp.ClipL2(code, c.Radius)
 		c.Codes = append(c.Codes, code)
 	}
-	out.miss = missed(out.points, c.Codes)
+	out.distortion = distortion(out.points, c.Codes)
 	return out, nil
 }
 
@@ -189,8 +189,8 @@ func points(source projection.Source, spread []float64, radius float64) (*mat.De
 	return out, nil
 }
 
-// missed returns the mean squared distance of points from their nearest code point.
-func missed(points *mat.Dense, codes [][]int64) float64 {
+// distortion returns the mean squared distance of points from their nearest code point.
+func distortion(points *mat.Dense, codes [][]int64) float64 {
 	n, q := points.Dims()
 	var sum float64
 	for i := range n {

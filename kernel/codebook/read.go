@@ -28,7 +28,7 @@ func Cells(c sketch.Codebook, summed sketch.Sketch, w dp.CellWeights, variance, 
 	weight := float64(w.Count)
 	out := cluster.Cells{
 		Sums: mat.NewDense(m, q, nil), Places: mat.NewDense(m, q, nil), Records: records,
-		Noise: cluster.CellNoise{Count: variance / weight / weight, Sum: variance}, Near: near * Square(c) / float64(q),
+		Noise: cluster.CellNoise{Count: variance / weight / weight, Sum: variance}, CentroidVariance: near * Square(c) / float64(q),
 	}
 	for i, code := range c.Codes {
 		row := summed.Row(i)

@@ -13,9 +13,9 @@ import (
 // MaxDimension is the greatest number of coordinates for which the bound is proved.
 const MaxDimension = 1 << 20
 
-// Stretch is the number of points in a unit of work. It does not depend on the number of workers,
+// ChunkRows is the number of points in a unit of work. It does not depend on the number of workers,
 // so sums of these units, added up in order, do not either.
-const Stretch = 4096
+const ChunkRows = 4096
 
 // Frame is the coordinate system for float32: centred, so that a common offset costs no digits, and
 // scaled so that no coordinate exceeds 1. It is immutable.
@@ -68,10 +68,10 @@ func NewFrame(workers int, sets ...blas64.General) (Frame, error) {
 
 // reach is the largest distance of a coordinate from the centre; NaN if there is one.
 func (f Frame) reach(workers int, points blas64.General) (largest float64) {
-	parts := make([]float64, (points.Rows+Stretch-1)/Stretch)
+	parts := make([]float64, (points.Rows+ChunkRows-1)/ChunkRows)
 	parallel.Share(len(parts), workers, func(_, part int) {
 		var most float64
-		for i := part * Stretch; i < min((part+1)*Stretch, points.Rows); i++ {
+		for i := part * ChunkRows; i < min((part+1)*ChunkRows, points.Rows); i++ {
 			for j, v := range Row(points, i) {
 				most = max(most, math.Abs(v-f.centre[j]))
 			}

@@ -80,8 +80,8 @@ func (t *tile) below(l cpu.Level, masks *Masks, limits *Limits) bool {
 	return all != 0
 }
 
-// Leaders holds, for each lane of a panel, the row with the least score so far.
-type Leaders struct {
+// BestRows holds, for each lane of a panel, the row with the least score so far.
+type BestRows struct {
 	Least  [Lanes]float32
 	Second [Lanes]float32 // the least score of the other rows
 	Row    [Lanes]int32   // of Least; the first if several are equal
@@ -89,7 +89,7 @@ type Leaders struct {
 
 // Least overwrites to with the comparison of all groups of rows with a panel: rows is any number of
 // groups of n × Rows, n being the panel's coordinates.
-func Least(l cpu.Level, to *Leaders, rows, panel []float32) {
+func Least(l cpu.Level, to *BestRows, rows, panel []float32) {
 	for i := range Lanes {
 		to.Least[i], to.Second[i], to.Row[i] = inf32, inf32, 0
 	}
@@ -102,7 +102,7 @@ func Least(l cpu.Level, to *Leaders, rows, panel []float32) {
 	}
 }
 
-func (t *tile) least(l cpu.Level, to *Leaders, first int32) {
+func (t *tile) least(l cpu.Level, to *BestRows, first int32) {
 	if l != cpu.Go {
 		tileLeast(to, &t[0], first)
 		return

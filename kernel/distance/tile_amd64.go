@@ -14,7 +14,7 @@ func scoresAVX512(to, rows, panel *float32, n int)
 func belowAVX2(masks *uint32, scores, limits *float32) bool
 
 //go:noescape
-func leastAVX2(to *Leaders, scores *float32, first int32)
+func leastAVX2(to *BestRows, scores *float32, first int32)
 
 func tileScores(l cpu.Level, to, rows, panel *float32, n int) {
 	if l == cpu.AVX512 {
@@ -31,4 +31,4 @@ func tileBelow(masks *uint32, scores, limits *float32) bool {
 	return belowAVX2(masks, scores, limits)
 }
 
-func tileLeast(to *Leaders, scores *float32, first int32) { leastAVX2(to, scores, first) }
+func tileLeast(to *BestRows, scores *float32, first int32) { leastAVX2(to, scores, first) }

@@ -59,7 +59,7 @@ func checkLevels(t *testing.T, seed uint64, coordinates, groups uint8, padded bo
 	limits[0] = want[3] // exactly at the limit
 	var masks Masks
 	any := Below(cpu.Go, &masks, group, panel, &limits)
-	var leaders Leaders
+	var leaders BestRows
 	Least(cpu.Go, &leaders, rows, panel)
 	checkMasks(t, &want, &limits, masks, any)
 	checkLeaders(t, rows, panel, n, &leaders)
@@ -75,7 +75,7 @@ func checkLevels(t *testing.T, seed uint64, coordinates, groups uint8, padded bo
 		if a := Below(l, &m, group, panel, &limits); m != masks || a != any {
 			t.Fatalf("%v: %d coordinates: masks %x (%v), want %x (%v)", l, n, m, a, masks, any)
 		}
-		var lead Leaders
+		var lead BestRows
 		if Least(l, &lead, rows, panel); lead != leaders {
 			t.Fatalf("%v: %d coordinates, %d rows: least %v, want %v", l, n, len(rows)/n, lead, leaders)
 		}
@@ -99,7 +99,7 @@ func checkMasks(t *testing.T, scores *tile, limits *Limits, masks Masks, any boo
 	}
 }
 
-func checkLeaders(t *testing.T, rows, panel []float32, n int, got *Leaders) {
+func checkLeaders(t *testing.T, rows, panel []float32, n int, got *BestRows) {
 	t.Helper()
 	for i := range Lanes {
 		least, second, row := inf32, inf32, int32(0)
@@ -173,7 +173,7 @@ func BenchmarkLeast(b *testing.B) {
 	for _, l := range cpu.Levels() {
 		b.Run(l.String(), func(b *testing.B) {
 			for b.Loop() {
-				Least(l, new(Leaders), rows, panel)
+				Least(l, new(BestRows), rows, panel)
 			}
 			b.ReportMetric(Rows*Lanes*65*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GMAC/s")
 		})

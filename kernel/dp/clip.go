@@ -38,9 +38,9 @@ func ClipL2(v []int64, bound int64) (clipped bool) {
 	return true
 }
 
-// Beside returns ⌊√(clip² − fixed²)⌋, for a record of which one entry, fixed, is not clipped. If
+// RemainingClip returns ⌊√(clip² − fixed²)⌋, for a record of which one entry, fixed, is not clipped. If
 // the other entries are clipped to it, the whole record is within clip. It is 0 if |fixed| ≥ clip.
-func Beside(clip, fixed int64) int64 {
+func RemainingClip(clip, fixed int64) int64 {
 	if clip <= 0 || magnitude(fixed) >= uint64(clip) {
 		return 0
 	}
@@ -48,8 +48,8 @@ func Beside(clip, fixed int64) int64 {
 	return int64(left.root())
 }
 
-// Length returns ⌈√square⌉, the least integer bound on the norm of a vector with that squared norm.
-func Length(square int64) int64 {
+// CeilSqrt returns ⌈√square⌉, the least integer bound on the norm of a vector with that squared norm.
+func CeilSqrt(square int64) int64 {
 	n := int64(uint128{lo: magnitude(max(square, 0))}.root())
 	if n*n < square {
 		n++

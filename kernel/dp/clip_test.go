@@ -117,7 +117,7 @@ func TestBeside(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		clip := rapid.OneOf(rapid.Int64Range(0, 1000), rapid.Int64Range(0, math.MaxInt64)).Draw(t, "clip")
 		fixed := rapid.OneOf(rapid.Int64Range(-1000, 1000), rapid.Int64(), rapid.Just(clip), rapid.Just(clip-1)).Draw(t, "fixed")
-		got, limit := Beside(clip, fixed), bigSquaredNorm([]int64{clip})
+		got, limit := RemainingClip(clip, fixed), bigSquaredNorm([]int64{clip})
 		switch {
 		case got < 0:
 			t.Fatalf("beside %d of %d is %d", fixed, clip, got)
@@ -136,7 +136,7 @@ func TestBeside(t *testing.T) {
 func TestLength(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		square := rapid.OneOf(rapid.Int64Range(0, 1000), rapid.Int64Range(0, math.MaxInt64)).Draw(t, "square")
-		n, want := Length(square), big.NewInt(square)
+		n, want := CeilSqrt(square), big.NewInt(square)
 		if bigSquaredNorm([]int64{n}).Cmp(want) < 0 || n > 0 && bigSquaredNorm([]int64{n - 1}).Cmp(want) >= 0 {
 			t.Fatalf("the length of %d is %d", square, n)
 		}

@@ -63,7 +63,7 @@ func checkAbsence(t *testing.T, name string, a Absence, clip int64, fine uint, t
 	}
 	rounding := func(weight int64) int64 { return 3 + weight>>17 } // a root has 20 binary digits; the root of q has fewer
 	for j, q := range typical {
-		near("what an absence takes off", a.Shorter(j), clip*clip*q/(2*all), 0)
+		near("what an absence takes off", a.ClipReduction(j), clip*clip*q/(2*all), 0)
 		least := rounding
 		if q*1000 < all { // a root of few digits
 			least = func(weight int64) int64 { return 3 + weight>>9 }
@@ -364,10 +364,10 @@ func TestNormsOfOneLength(t *testing.T) {
 		entries int
 		up      int64
 	}{{100, 1, 10}, {101, 1, 11}, {100, 4, 20}, {3, 5, 4}, {1, 1, 1}} {
-		if got := Within(c.squared, c.entries); got != (Sensitivity{c.up, c.squared}) {
+		if got := SensitivityWithin(c.squared, c.entries); got != (Sensitivity{c.up, c.squared}) {
 			t.Errorf("within %d: %+v", c.squared, got)
 		}
-		if got := spread(c.squared, c.entries); got != (Sensitivity{floorRoot(c.squared*int64(c.entries), 1, 1), c.squared}) {
+		if got := sensitivityOver(c.squared, c.entries); got != (Sensitivity{floorRoot(c.squared*int64(c.entries), 1, 1), c.squared}) {
 			t.Errorf("a change of %d: %+v", c.squared, got)
 		}
 	}

@@ -59,8 +59,8 @@ const MaxMomentClip = 1 << 14
 // MaxSumClip is the largest clip of a moments sketch without products.
 const MaxSumClip = 1 << 20
 
-// root20 returns 2^20·√n, rounded down.
-func root20(n int64) int64 { return int64(multiply(uint64(n), 1<<40).root()) }
+// sqrtFixed20 returns 2^20·√n, rounded down.
+func sqrtFixed20(n int64) int64 { return int64(multiply(uint64(n), 1<<40).root()) }
 
 // NewMomentWeights chooses the weights for records cut to length clip: at least 64 and at most
 // MaxMomentClip, or MaxSumClip without products.
@@ -134,8 +134,8 @@ func (a Absence) Columns() int { return len(a.roots) }
 // Pairs reports whether pairs of absent values, and sums where a value is absent, are counted.
 func (a Absence) Pairs() bool { return a.products && len(a.roots) > 0 }
 
-// times20 returns a·2^-20·b, rounded down, for a < 2^31 and b ≤ 2^32.
-func times20(a, b int64) int64 {
+// mulFixed20 returns a·2^-20·b, rounded down, for a < 2^31 and b ≤ 2^32.
+func mulFixed20(a, b int64) int64 {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))
 	return int64(hi<<44 | lo>>20)
 }
@@ -144,16 +144,16 @@ func times20(a, b int64) int64 {
 // ⌊√(q/2)·C⌋ times 2^Fine and the weight of sums.
 func (a Absence) Absent(j int) int64 {
 	if a.products {
-		return times20(times20(a.clip*a.clip, root20(7)), a.roots[j])
+		return mulFixed20(mulFixed20(a.clip*a.clip, sqrtFixed20(7)), a.roots[j])
 	}
-	return a.sum * times20(times20(a.clip, int64(uint128{lo: 1 << 39}.root())), a.roots[j]) << a.fine
+	return a.sum * mulFixed20(mulFixed20(a.clip, int64(uint128{lo: 1 << 39}.root())), a.roots[j]) << a.fine
 }
 
 // BothAbsent returns the weight of a record that lacks both columns: √(14·q_j·q_l)·C², rounded
 // down.
 func (a Absence) BothAbsent(j, l int) int64 {
 	j, l = min(j, l), max(j, l) // the order matters for rounding
-	return times20(times20(times20(a.clip*a.clip, root20(14)), a.roots[j]), a.roots[l])
+	return mulFixed20(mulFixed20(mulFixed20(a.clip*a.clip, sqrtFixed20(14)), a.roots[j]), a.roots[l])
 }
 
 // SumAbsent returns the weight of an entry of a record that lacks column j: √(12·q)·C, or √(6·q)·C
@@ -163,16 +163,16 @@ func (a Absence) SumAbsent(j int) int64 {
 	if a.twice {
 		n = 6
 	}
-	return times20(times20(a.clip, root20(n)), a.roots[j]) >> a.fine
+	return mulFixed20(mulFixed20(a.clip, sqrtFixed20(n)), a.roots[j]) >> a.fine
 }
 
-// Shorter returns ⌊q·C²/2⌋, by which the absence of column j reduces the squared length to which a
+// ClipReduction returns ⌊q·C²/2⌋, by which the absence of column j reduces the squared length to which a
 // record is cut.
-func (a Absence) Shorter(j int) int64 { return a.cuts[j] }
+func (a Absence) ClipReduction(j int) int64 { return a.cuts[j] }
 
-// paid reports whether the reductions for absent values cover their counts (see RecordMoments). It
+// covered reports whether the reductions for absent values cover their counts (see RecordMoments). It
 // takes the squares and the linear parts in units of the clip's square.
-func (a Absence) paid(c *checked, squares, linear int64) bool {
+func (a Absence) covered(c *checked, squares, linear int64) bool {
 	n := int64(1 << 10)
 	for _, cut := range a.cuts {
 		n = min(n, cut)
@@ -185,7 +185,7 @@ func (a Absence) paid(c *checked, squares, linear int64) bool {
 
 // RecordMoments returns the sensitivity of a moments sketch when one record's contribution changes.
 // Records have been cut to l2 norm ≤ clip (ClipL2), or shorter if values are absent
-// (Absence.Shorter). Columns is the number of entries of a record, entries the number of entries of
+// (Absence.ClipReduction). Columns is the number of entries of a record, entries the number of entries of
 // the sketch that one record can move.
 //
 // Replaced by zeros. With the weights a, b and c of squares, products and sums, b² ≤ 2a²,
@@ -238,7 +238,7 @@ func RecordMoments(clip int64, columns, entries int, w MomentWeights, n Neighbou
 		return wrong("Product² must be at most 2·Square²")
 	case w.AbsentOf.Columns() > 0 && w.AbsentOf.clip != clip:
 		return wrong("the weights of absent values are of another clip")
-	case w.AbsentOf.Pairs() && !w.AbsentOf.paid(c, c.times(w.Square, w.Square, square), c.plus(linear, classes)):
+	case w.AbsentOf.Pairs() && !w.AbsentOf.covered(c, c.times(w.Square, w.Square, square), c.plus(linear, classes)):
 		return wrong("the weights and steps leave no room for absent values of so many columns: use fewer columns or more bits")
 	case w.AbsentOf.Columns() > 0 && !w.AbsentOf.Pairs() && w.Sum != w.AbsentOf.sum:
 		return wrong("the weights of absent values are of another weight of sums")
@@ -255,7 +255,7 @@ func RecordMoments(clip int64, columns, entries int, w MomentWeights, n Neighbou
 			}
 			half, rounded := 2*w.Square*w.Square, int64(0)
 			if w.Fine > 0 {
-				rounded = c.times(2, l, 2*clip, 2*Length(int64(columns))+1)
+				rounded = c.times(2, l, 2*clip, 2*CeilSqrt(int64(columns))+1)
 			}
 			return c.plus(c.times(2, products), c.times(2, l, square), c.ratio(l, half), rounded)
 		}
@@ -267,7 +267,7 @@ func RecordMoments(clip int64, columns, entries int, w MomentWeights, n Neighbou
 	if c.overflow {
 		return Sensitivity{}, fmt.Errorf("sensitivity of moments of records cut to %d: %w", clip, errOverflow)
 	}
-	return spread(l2, entries), nil
+	return sensitivityOver(l2, entries), nil
 }
 
 // checked adds and multiplies non-negative numbers and remembers an overflow of int64.

@@ -64,7 +64,7 @@ func RecordCells(clip int64, d int, w CellWeights, n Neighbours) (Sensitivity, e
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return Sensitivity{}, fmt.Errorf("sensitivity of cells clipped to %d: %w", clip, errOverflow)
 	}
-	return spread(l2, entries), nil
+	return sensitivityOver(l2, entries), nil
 }
 
 // RecordCodes returns the sensitivity of a codes sketch when one record's contribution changes. A
@@ -102,14 +102,14 @@ func RecordCounts(tables int, weight int64, n Neighbours) (Sensitivity, error) {
 	return Sensitivity{L1: l1, L2Squared: l2}, nil
 }
 
-// Within returns the sensitivity of entries that one record moves by at most the given squared l2
+// SensitivityWithin returns the sensitivity of entries that one record moves by at most the given squared l2
 // norm.
-func Within(squared int64, entries int) Sensitivity {
+func SensitivityWithin(squared int64, entries int) Sensitivity {
 	return Sensitivity{L1: int64(math.Ceil(math.Sqrt(float64(entries) * float64(squared)))), L2Squared: squared}
 }
 
-// spread returns the sensitivity of a change of that squared l2 norm over so many entries.
-func spread(l2Squared int64, entries int) Sensitivity {
+// sensitivityOver returns the sensitivity of a change of that squared l2 norm over so many entries.
+func sensitivityOver(l2Squared int64, entries int) Sensitivity {
 	return Sensitivity{L1: int64(multiply(uint64(l2Squared), uint64(entries)).root()), L2Squared: l2Squared}
 }
 

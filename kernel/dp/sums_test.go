@@ -227,7 +227,7 @@ func TestMomentsSensitivity(t *testing.T) {
 					square := int64(clip * clip)
 					for j := range lacks {
 						if lacks[j] = r.IntN(4) == 0; lacks[j] {
-							square -= w.AbsentOf.Shorter(j)
+							square -= w.AbsentOf.ClipReduction(j)
 						}
 					}
 					length := math.Sqrt(float64(square))

@@ -35,13 +35,13 @@ func (m *Summed) Moments(columns []int) (out *Moments, why string) {
 	return out, ""
 }
 
-// added is the error law of sums over all records: independent noise on products, sums and counts.
+// sumErrors is the error law of sums over all records: independent noise on products, sums and counts.
 // It is the rule of [Summed.Covary] for matrices that are sums of few products, as slopes are. It
 // requires the variance of entry (i, j) to be a product of two numbers. That holds if all columns
 // are alike. Otherwise (classes of a label, absent values, parties that scale by their own moments)
 // it takes the least such upper bound on the variances. The noise of a count that several entries
 // share is counted as if each had its own.
-type added struct {
+type sumErrors struct {
 	*Summed
 	unit    []float64   // by variable
 	product float64     // times the squares of both units: the variance of an off-diagonal entry
@@ -51,9 +51,9 @@ type added struct {
 }
 
 // bound is the law for some columns.
-func (m *Summed) bound(columns []int) added {
+func (m *Summed) bound(columns []int) sumErrors {
 	n, n2 := len(columns), float64(m.records*m.records)
-	out := added{Summed: m, unit: make([]float64, n), square: make([]float64, n)}
+	out := sumErrors{Summed: m, unit: make([]float64, n), square: make([]float64, n)}
 	own := mat.NewSymDense(n, nil) // variances of entries, without the part of plain sums
 	type shared struct {
 		a, b     int
@@ -183,7 +183,7 @@ func factor(v *mat.SymDense, units []float64) (product float64) {
 // vector maps a, over the centred variables and the column of ones, to the coordinates that have
 // noise: the columns, in their units, and the ones of each tally. A variable's mean is subtracted
 // relative to the tally's centre.
-func (l added) vector(m *Moments, a []float64) vector {
+func (l sumErrors) vector(m *Moments, a []float64) vector {
 	n := len(m.vars)
 	out := make([]float64, n, n+len(l.centres))
 	for i, x := range a[:n] {
@@ -201,7 +201,7 @@ func (l added) vector(m *Moments, a []float64) vector {
 
 // covariance is Σ W_ij V_ij times the variance of the noise on (i, j), over the entries of the
 // slopes' matrices W and V: on and off the diagonal, and beside the ones of each tally.
-func (l added) covariance(m *Moments, s, r slope) (total float64) {
+func (l sumErrors) covariance(m *Moments, s, r gradient) (total float64) {
 	n := len(m.vars)
 	for _, p := range s.parts {
 		x, y := p.x.ha[:n], p.y.ha[:n]
@@ -233,7 +233,7 @@ func (l added) covariance(m *Moments, s, r slope) (total float64) {
 
 // diagonals are W_ii, and by tally 2 W_i1 beside its ones, of a slope's matrix, in the
 // variables' units.
-func (l added) diagonals(m *Moments, s slope) (own []float64, ones [][]float64) {
+func (l sumErrors) diagonals(m *Moments, s gradient) (own []float64, ones [][]float64) {
 	n := len(m.vars)
 	own, ones = make([]float64, n), make([][]float64, len(l.centres))
 	for t := range ones {
@@ -261,7 +261,7 @@ func (l added) diagonals(m *Moments, s slope) (own []float64, ones [][]float64) 
 
 // spread includes the errors of means and of standard deviations, which are not small compared with
 // noise alone. The vectors must be eigenvectors of M.
-func (l added) spread(m *Moments, vectors [][]float64) [][]float64 {
+func (l sumErrors) spread(m *Moments, vectors [][]float64) [][]float64 {
 	n := len(vectors)
 	rotated, values := make([]vector, n), make([]float64, n)
 	parallel.For(n, func(i int) {
@@ -273,7 +273,7 @@ func (l added) spread(m *Moments, vectors [][]float64) [][]float64 {
 		out[i] = make([]float64, n)
 		share := make([]float64, n)
 		for j := range n {
-			s := slope{parts: []slopePart{{rotated[i], rotated[j].times(1 / l.records)}}}
+			s := gradient{parts: []gradientPart{{rotated[i], rotated[j].times(1 / l.records)}}}
 			if m.standardised {
 				for a := range share {
 					share[a] = -float64(float64((values[i]+values[j])*vectors[i][a])*vectors[j][a]) / 2
@@ -286,14 +286,14 @@ func (l added) spread(m *Moments, vectors [][]float64) [][]float64 {
 	return out
 }
 
-func (added) meanSquare(m *Moments, i int) float64 {
+func (sumErrors) meanSquare(m *Moments, i int) float64 {
 	mean := m.means[i]
 	return math.Abs(m.matrix.At(i, i)) + float64(mean*mean)
 }
 
-func (added) freedom(*Moments) float64 { return math.Inf(1) }
+func (sumErrors) freedom(*Moments) float64 { return math.Inf(1) }
 
-func (l added) exact(*Moments) bool {
+func (l sumErrors) exact(*Moments) bool {
 	for i := range l.tallies {
 		for _, v := range l.tallies[i].Variances {
 			if v > 0 {
@@ -304,4 +304,4 @@ func (l added) exact(*Moments) bool {
 	return true
 }
 
-func (l added) width(m *Moments) int { return len(m.vars) + len(l.centres) }
+func (l sumErrors) width(m *Moments) int { return len(m.vars) + len(l.centres) }

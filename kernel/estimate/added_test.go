@@ -264,11 +264,11 @@ func TestAddedIsCovary(t *testing.T) {
 		}
 		return out
 	}
-	var slopes []slope
+	var slopes []gradient
 	var matrices [][]Entry
 	for range 2 {
 		u, v, shares := random(), random(), random()
-		slopes = append(slopes, m.slope(u, v).plusVariances(m, shares))
+		slopes = append(slopes, m.gradient(u, v).plusVariances(m, shares))
 		var w []Entry
 		for i := range u {
 			for j := i; j < len(u); j++ {

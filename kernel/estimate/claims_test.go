@@ -55,7 +55,7 @@ func addNoise(rng *rand.Rand, sketch [][]float64, noise Noise) {
 func naive(raw float64, k int, noise Noise, level Level) Estimate {
 	t := raw - float64(k)*noise.Variance
 	half := level.z() * math.Sqrt(2*raw*raw/float64(k))
-	return finish(t, t-half, t+half, math.Inf(-1), math.Inf(1))
+	return newEstimate(t, t-half, t+half, math.Inf(-1), math.Inf(1))
 }
 
 // The intervals C1, C2 and C3 have their stated coverage, on both sides: C1 exactly, and C1 for

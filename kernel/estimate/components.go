@@ -93,29 +93,29 @@ type components struct {
 	raw    *mat.Dense  // M with the noise left in
 	spread [][]float64 // by pair of vectors: the variance of v_iᵀ dM v_j
 	sum    float64     // of the eigenvalues
-	trace  slope       // slope of sum
+	trace  gradient    // slope of sum
 	whole  divisor     // sum as the divisor of shares
 	doubts []float64   // by variable: the relative amount by which its correlations may be larger, as its scale may be too large; nil for none
 }
 
 // trace is the sum of the eigenvalues, with its slope.
-func (m *Moments) trace() (s slope, sum float64) {
+func (m *Moments) trace() (s gradient, sum float64) {
 	for i := range m.vars {
 		sum += m.matrix.At(i, i)
 	}
 	if m.standardised {
-		return slope{}, sum // sum is n, without error
+		return gradient{}, sum // sum is n, without error
 	}
 	share := make([]float64, len(m.vars))
 	for i := range share {
 		share[i] = m.matrix.At(i, i)
 	}
-	return slope{}.plusVariances(m, share), sum
+	return gradient{}.plusVariances(m, share), sum
 }
 
 // total is the sum of all variances, as the divisor of shares. The variance of its error from the
 // projection alone grows with its square.
-func (m *Moments) total(trace slope, sum float64) divisor {
+func (m *Moments) total(trace gradient, sum float64) divisor {
 	d := plainDivisor(sum, m.variance(trace))
 	if m.gram == nil || m.standardised {
 		return d
@@ -179,7 +179,7 @@ func (c *components) turn(i, a int) (down, up float64) {
 
 // spread is the variance of uᵀ dM v for each pair of the vectors. It omits the errors of the
 // columns of ones and of standard deviations, which hardly rotate vectors.
-func (projected) spread(m *Moments, vectors [][]float64) [][]float64 {
+func (sketchErrors) spread(m *Moments, vectors [][]float64) [][]float64 {
 	h, n := m.rawMatrix(), len(vectors)
 	rotated := make([][]float64, n)
 	parallel.For(n, func(i int) { rotated[i] = product(h, vectors[i]) })
@@ -196,24 +196,24 @@ func (projected) spread(m *Moments, vectors [][]float64) [][]float64 {
 	return out
 }
 
-// Separated is how many standard errors of their distance two neighbouring eigenvalues must be
+// MinSeparationZ is how many standard errors of their distance two neighbouring eigenvalues must be
 // apart for their vectors to be told from each other. With less, too many pairs pass that are not,
 // and intervals of their loadings cover .91 to .93 instead of .94 to .95.
-const Separated = 3
+const MinSeparationZ = 3
 
 // apart returns the reason if eigenvalue i is not separated from another one, else "". For others
 // than its neighbours the two errors count as independent.
 func (c *components) apart(i int) string {
-	own := c.slope(i)
+	own := c.gradient(i)
 	for j := range c.Values {
 		if j == i {
 			continue
 		}
 		deviation := math.Sqrt(c.spread[i][i] + c.spread[j][j])
 		if j == i-1 || j == i+1 {
-			deviation = math.Sqrt(c.m.variance(own.plus(-1, c.slope(j))))
+			deviation = math.Sqrt(c.m.variance(own.plus(-1, c.gradient(j))))
 		}
-		if !(math.Abs(c.Values[i]-c.Values[j]) > float64(Separated*deviation)) {
+		if !(math.Abs(c.Values[i]-c.Values[j]) > float64(MinSeparationZ*deviation)) {
 			return fmt.Sprintf("not separated from component %d: the distance of their eigenvalues is within its error", j+1)
 		}
 	}
@@ -239,12 +239,12 @@ func ranked(of []Component, which func(*Component) *Estimate) {
 	}
 }
 
-// slope is the slope of eigenvalue i.
-func (c *components) slope(i int) slope { return c.m.slope(c.Vectors[i], c.Vectors[i]) }
+// gradient is the slope of eigenvalue i.
+func (c *components) gradient(i int) gradient { return c.m.gradient(c.Vectors[i], c.Vectors[i]) }
 
 // A crowd is the effect of the other eigenvalues on one.
-type crowd struct {
-	push   float64 // its bias from errors, upwards
+type repulsion struct {
+	bias   float64 // its bias from errors, upwards
 	others float64 // how many eigenvalues are near: each counts 4s/(d² + 4s), d being the distance and s the spread
 	doubt  float64 // additional variance, beyond the first order
 }
@@ -260,7 +260,7 @@ type crowd struct {
 //
 // The doubt is the variance added by subtracting the push of both neighbours, and a quarter of the
 // whole push as a standard error, as simulations require.
-func (c *components) crowd(i int, own float64) (out crowd) {
+func (c *components) crowd(i int, own float64) (out repulsion) {
 	var turned float64
 	for j, w := range c.Values {
 		if j == i {
@@ -272,7 +272,7 @@ func (c *components) crowd(i int, own float64) (out crowd) {
 			continue
 		}
 		left := math.Sqrt(math.Max(0, square-spread))
-		out.push += math.Copysign((math.Abs(apart)-left)/2, apart)
+		out.bias += math.Copysign((math.Abs(apart)-left)/2, apart)
 		share := spread / (square + spread)
 		out.others += share
 		if j == i-1 || j == i+1 {
@@ -281,7 +281,7 @@ func (c *components) crowd(i int, own float64) (out crowd) {
 			out.doubt += float64(float64(t*t)*c.spread[j][j]) + float64(2*float64(t*s))
 		}
 	}
-	out.doubt += float64(own*(float64(2*turned)+float64(turned*turned))) + float64(out.push*out.push/16)
+	out.doubt += float64(own*(float64(2*turned)+float64(turned*turned))) + float64(out.bias*out.bias/16)
 	return out
 }
 
@@ -295,21 +295,21 @@ const (
 )
 
 func (c *components) component(i int) Component {
-	v, value, own := c.Vectors[i], c.Values[i], c.slope(i)
+	v, value, own := c.Vectors[i], c.Values[i], c.gradient(i)
 	variance := c.m.variance(own)
 	near := c.crowd(i, variance)
 	out := Component{Value: value, Vector: v}
-	out.unresolved = math.Abs(near.push) > float64(mostPush*math.Sqrt(variance)) || near.others > mostOthers
+	out.unresolved = math.Abs(near.bias) > float64(mostPush*math.Sqrt(variance)) || near.others > mostOthers
 	variance += near.doubt
 	if c.m.standardised {
-		half, at := float64(c.level.z()*math.Sqrt(variance)), value-near.push
+		half, at := float64(c.level.z()*math.Sqrt(variance)), value-near.bias
 		down, up := c.bend(i)
-		out.Interval = finish(value, at-half-down, at+half+up, 0, c.sum).deviating(variance)
+		out.Interval = newEstimate(value, at-half-down, at+half+up, 0, c.sum).withVariance(variance)
 		out.Share = out.Interval.Times(1 / c.sum)
 		return out
 	}
 	out.Interval = squared{
-		estimate: value, push: near.push, noise: inner2(v, product(c.raw, v)) - value, variance: variance, k: c.m.law.freedom(c.m),
+		estimate: value, push: near.bias, noise: inner2(v, product(c.raw, v)) - value, variance: variance, k: c.m.law.freedom(c.m),
 	}.estimateAt(c.level)
 	if !c.whole.stands() {
 		out.Share = undefined("the sum of eigenvalues does not stand out of its error")
@@ -317,8 +317,8 @@ func (c *components) component(i int) Component {
 	}
 	share := value / c.sum
 	variance = (c.m.variance(own.plus(-share, c.trace)) + near.doubt) / c.sum / c.sum
-	half, at := float64(c.level.z()*math.Sqrt(variance)), share-near.push/c.sum
-	out.Share = finish(share, at-half, (at+half)/c.whole.shrink(c.level), 0, 1).deviating(variance)
+	half, at := float64(c.level.z()*math.Sqrt(variance)), share-near.bias/c.sum
+	out.Share = newEstimate(share, at-half, (at+half)/c.whole.shrink(c.level), 0, 1).withVariance(variance)
 	return out
 }
 
@@ -351,11 +351,11 @@ func (c *components) loadings(ctx context.Context, i int, why string) ([]Estimat
 				u[l] += float64(t * x)
 			}
 		}
-		variance := c.m.variance(c.m.slope(u, v)) + float64(float64(float64(v[a]*v[a])*spread)/4)
+		variance := c.m.variance(c.m.gradient(u, v)) + float64(float64(float64(v[a]*v[a])*spread)/4)
 		half := float64(c.level.z() * math.Sqrt(math.Max(0, variance)))
 		at := v[a] + float64(float64(v[a]*turned)/2)
 		down, up := c.turn(i, a)
-		out[a] = finish(v[a], at-half-down, at+half+up, -1, 1).deviating(variance)
+		out[a] = newEstimate(v[a], at-half-down, at+half+up, -1, 1).withVariance(variance)
 	})
 	return out, ctx.Err()
 }

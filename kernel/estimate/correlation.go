@@ -7,12 +7,12 @@ import (
 
 // Variable locates a value column and the helper columns of its party in a Gram.
 type Variable struct {
-	Value         int     // index of the value column x
-	Ones          Ones    // the party's column of ones
-	Squares       int     // E1 only: index of the column of x²
-	SquaresWeight float64 // E1 only, required there: what x² was multiplied by, x in the units of the value column; above 0
-	Own           *Own    // E2 only: moments that the party published beside its sketch; nil if it did not
-	Kurtosis      float64 // E2 only: E(x−μ)⁴/σ⁴ assumed for the sampling term; default 3, that of a normal distribution
+	Value         int               // index of the value column x
+	Ones          Ones              // the party's column of ones
+	Squares       int               // E1 only: index of the column of x²
+	SquaresWeight float64           // E1 only, required there: what x² was multiplied by, x in the units of the value column; above 0
+	Own           *PublishedMoments // E2 only: moments that the party published beside its sketch; nil if it did not
+	Kurtosis      float64           // E2 only: E(x−μ)⁴/σ⁴ assumed for the sampling term; default 3, that of a normal distribution
 }
 
 // value, one and square are the columns in units where a record's helper entries are 1 and x².

@@ -138,7 +138,7 @@ func (c *Counted) Cell(row, col int) Estimate {
 	n, variance := c.cells[row*c.cols+col], c.of(1)
 	half := float64(c.reach * math.Sqrt(variance))
 	low, high := inwards(n-half, n+half, c.records, math.Sqrt(variance))
-	e := finish(clamp(n, 0, c.records), low, high, 0, c.records).deviating(variance)
+	e := newEstimate(clamp(n, 0, c.records), low, high, 0, c.records).withVariance(variance)
 	return c.all.Sum(e, Binary(n/c.records, 1))
 }
 
@@ -174,8 +174,8 @@ func (c *Counted) share(n float64, of *margin) Estimate {
 	wider := float64(c.reach/c.level.z()) * (c.reach / c.level.z())
 	f := fieller{ratio: n / all, nn: float64(wider*c.of(1)) / all / all, nm: float64(wider*cov) / all / all, mm: float64(wider*va) / all / all}
 	e := f.estimate(c.level, 0, 1)
-	e = e.deviating(float64(e.Deviation*e.Deviation) / wider)
-	e.Low, e.High = inwards(e.Low, e.High, 1, math.Min(e.Deviation, 1))
+	e = e.withVariance(float64(e.StandardError*e.StandardError) / wider)
+	e.Low, e.High = inwards(e.Low, e.High, 1, math.Min(e.StandardError, 1))
 	if of.sample == nil {
 		s := NewSample(all, c.level)
 		of.sample = &s
@@ -278,10 +278,10 @@ func (c *Counted) v(a Association) Estimate {
 		drawn = math.Max(1, people/(4*x))
 	}
 	low, high := inverted(x, float64(float64(tau*wider)*wider), freedom, c.level)
-	out := finish(clamp(estimated, 0, 1), of(low), of(high), 0, 1)
-	out = out.deviating(float64((out.High-out.Low)/(2*c.level.z())) * ((out.High - out.Low) / (2 * c.level.z())))
+	out := newEstimate(clamp(estimated, 0, 1), of(low), of(high), 0, 1)
+	out = out.withVariance(float64((out.High-out.Low)/(2*c.level.z())) * ((out.High - out.Low) / (2 * c.level.z())))
 	low, high = inverted(x, float64(float64(tau*wider)*wider)+drawn, freedom, c.level)
-	return out.spanning(Span{math.Min(out.Low, of(low)), math.Max(out.High, math.Min(1, of(high))), true})
+	return out.withPopulation(Span{math.Min(out.Low, of(low)), math.Max(out.High, math.Min(1, of(high))), true})
 }
 
 // varies is the variance of X from the noise, and from drawing the records, to first order: by its

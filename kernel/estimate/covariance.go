@@ -35,11 +35,11 @@ func (g *Gram) Covariance(x, y Variable, level Level) Estimate {
 		lost = noOnes
 	}
 	n, count := g.overlap(x.Ones, y.Ones)
-	var shared own
+	var shared ownMeans
 	if x.Ones.Column == y.Ones.Column {
 		shared = g.own(x.Ones)
 	} else {
-		shared = own{divisor: g.product(oneX, oneY), stands: g.overlapping(x.Ones, y.Ones).stands()}
+		shared = ownMeans{divisor: g.product(oneX, oneY), stands: g.overlapping(x.Ones, y.Ones).stands()}
 	}
 	if !shared.stands || !(n > 0) {
 		return undefined(lost)
@@ -68,7 +68,7 @@ func (g *Gram) Covariance(x, y Variable, level Level) Estimate {
 	c.raw += means
 	e := c.estimate(level, lost)
 	if e.Defined() && x.Value == y.Value { // a variance
-		return finish(e.Interval.Estimate, e.Low, e.High, 0, math.Inf(1)).deviating(e.Deviation * e.Deviation)
+		return newEstimate(e.Interval.Estimate, e.Low, e.High, 0, math.Inf(1)).withVariance(e.StandardError * e.StandardError)
 	}
 	return e
 }
@@ -99,7 +99,7 @@ func (c centred) estimate(level Level, lost string) Estimate {
 	low, high := between(a, b, float64(product*product)-float64(z2*variance))
 	at := (product + together) / (1 + count)
 	deviation := variance + float64(2*at*(bias/k-together)) + float64(at*at*(1/k+count))
-	return finish(at, low, high, math.Inf(-1), math.Inf(1)).deviating(deviation)
+	return newEstimate(at, low, high, math.Inf(-1), math.Inf(1)).withVariance(deviation)
 }
 
 // overlap is the number of records that two parties share, with the form of its error. The form is
@@ -118,8 +118,8 @@ func (g *Gram) overlap(a, b Ones) (n float64, err form) {
 	return g.product(x, y), form{{1, x, y}}
 }
 
-// own describes how means over a party's own records are computed, from its column of ones.
-type own struct {
+// ownMeans describes how means over a party's own records are computed, from its column of ones.
+type ownMeans struct {
 	records float64 // how many it holds
 	divisor float64 // divides a sum, giving the mean
 	loose   float64 // fraction of the sketch's number that is noise, whose error the divisor lacks
@@ -133,18 +133,18 @@ type own struct {
 // variate). Without noise it is Sx over the sketch's own number, which has the errors of Sx, so
 // constants have no variance. If noise dominates it is Sx/N. The same correction removes from a
 // product of two centred columns their part of the noise on the column of ones: see taken.
-func (g *Gram) own(o Ones) own {
+func (g *Gram) own(o Ones) ownMeans {
 	if n := o.known(); n > 0 {
 		raw, noise := g.ones(o)
-		return own{records: n, divisor: n * raw / (n + noise), loose: noise / (n + noise), off: raw - noise - n, stands: raw > 0}
+		return ownMeans{records: n, divisor: n * raw / (n + noise), loose: noise / (n + noise), off: raw - noise - n, stands: raw > 0}
 	}
 	d := g.norm(o.column())
-	return own{records: d.value, divisor: d.value, stands: d.stands()}
+	return ownMeans{records: d.value, divisor: d.value, stands: d.stands()}
 }
 
 // taken is the factor with which the sketch's known error in the number of records enters the
 // product of two columns centred by these means.
-func (o own) taken(meanX, meanY float64) float64 {
+func (o ownMeans) taken(meanX, meanY float64) float64 {
 	return float64(meanX*o.loose) * float64(meanY*o.loose)
 }
 

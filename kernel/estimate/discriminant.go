@@ -168,7 +168,7 @@ func (d *discriminant) covariance(i, j int) float64 {
 	v := d.m.matrix.At(i, j)
 	for at, c := range d.kept {
 		e := d.indicator(c)
-		own := d.m.joint(d.m.slope(unit(len(e), i), e), d.m.slope(unit(len(e), j), e))
+		own := d.m.joint(d.m.gradient(unit(len(e), i), e), d.m.gradient(unit(len(e), j), e))
 		v -= (float64(d.between[at][i]*d.between[at][j]) - own) / d.shares[at]
 	}
 	return v
@@ -181,11 +181,11 @@ func (d *discriminant) indicator(class int) []float64 {
 }
 
 // share is the slope of a class's share.
-func (d *discriminant) share(class int) slope { return d.mean(d.indicator(class)) }
+func (d *discriminant) share(class int) gradient { return d.mean(d.indicator(class)) }
 
 // mean is the slope of the mean of a combination of variables.
-func (d *discriminant) mean(of []float64) slope {
-	return slope{parts: []slopePart{{d.m.byParty(of)[0].times(1 / d.m.shared[0][0]), d.m.one(0)}}}
+func (d *discriminant) mean(of []float64) gradient {
+	return gradient{parts: []gradientPart{{d.m.byParty(of)[0].times(1 / d.m.shared[0][0]), d.m.one(0)}}}
 }
 
 // within computes S, and the inverse of S with the ridge. It returns the reason if that is singular
@@ -211,7 +211,7 @@ func (d *discriminant) within() string {
 		return err.Error()
 	}
 	half := float64(d.z * deviation)
-	d.condition = finish(least, least-half, least+half, 0, float64(p)).deviating(deviation * deviation)
+	d.condition = newEstimate(least, least-half, least+half, 0, float64(p)).withVariance(deviation * deviation)
 	if d.collinear(least, deviation) {
 		return notIdentified(least, deviation)
 	}
@@ -260,7 +260,7 @@ func (d *discriminant) raise() (raised *mat.SymDense, least, deviation float64, 
 
 // collinear reports whether the least eigenvalue of correlations does not stand out of its error.
 func (d *discriminant) collinear(least, deviation float64) bool {
-	return least < negligible || !d.m.law.exact(d.m) && !(least >= float64(Identified*deviation))
+	return least < negligible || !d.m.law.exact(d.m) && !(least >= float64(MinConditionZ*deviation))
 }
 
 // over turns a vector of the explaining variables into one over all variables.
@@ -294,14 +294,14 @@ func (d *discriminant) taken(x []float64) []float64 {
 }
 
 // spread is the slope of xᵀ S y, x and y being over all variables.
-func (d *discriminant) spread(x, y []float64) slope {
+func (d *discriminant) spread(x, y []float64) gradient {
 	rest := append([]float64(nil), y...)
 	for i, v := range d.taken(y) {
 		rest[i] -= v
 	}
-	s := d.m.slope(x, rest)
+	s := d.m.gradient(x, rest)
 	if t := d.taken(x); inner2(t, t) > 0 {
-		s = s.plus(-1, d.m.slope(t, y))
+		s = s.plus(-1, d.m.gradient(t, y))
 	}
 	for at, c := range d.kept {
 		if t := float64(inner2(x, d.between[at])*inner2(y, d.between[at])) / d.shares[at] / d.shares[at]; t != 0 {
@@ -312,7 +312,7 @@ func (d *discriminant) spread(x, y []float64) slope {
 }
 
 // raisedSpread is the slope of xᵀ(S + ridge·diag C)y.
-func (d *discriminant) raisedSpread(x, y []float64) slope {
+func (d *discriminant) raisedSpread(x, y []float64) gradient {
 	s := d.spread(x, y)
 	if d.o.Ridge == 0 {
 		return s
@@ -325,10 +325,10 @@ func (d *discriminant) raisedSpread(x, y []float64) slope {
 }
 
 // shift is the slope of xᵀδ, δ being the means of kept class i minus those of j.
-func (d *discriminant) shift(x []float64, i, j int) (s slope) {
+func (d *discriminant) shift(x []float64, i, j int) (s gradient) {
 	for n, at := range []int{i, j} {
 		t := 1 - 2*float64(n)
-		s = s.plus(t/d.shares[at], d.m.slope(x, d.indicator(d.kept[at])))
+		s = s.plus(t/d.shares[at], d.m.gradient(x, d.indicator(d.kept[at])))
 		s = s.plus(-t*inner2(x, d.between[at])/d.shares[at]/d.shares[at], d.share(d.kept[at]))
 	}
 	return s
@@ -348,7 +348,7 @@ func (d *discriminant) discriminant() *Discriminant {
 	for at, c := range d.kept {
 		variance := d.m.variance(d.share(c))
 		half := float64(d.z * math.Sqrt(variance))
-		share := finish(d.shares[at], d.shares[at]-half, d.shares[at]+half, 0, 1).deviating(variance)
+		share := newEstimate(d.shares[at], d.shares[at]-half, d.shares[at]+half, 0, 1).withVariance(variance)
 		share = plainDivisor(d.shares[at], variance).widen(share, d.o.Level)
 		share.High = math.Min(share.High, 1)
 		out.Shares = append(out.Shares, share)
@@ -386,7 +386,7 @@ func (d *discriminant) plainWeights(i, j int) (out []Estimate) {
 		row := d.over(d.inverse.RawRowView(a))
 		variance := d.m.variance(d.shift(row, i, j).plus(-1, d.raisedSpread(row, w)))
 		half := float64(d.z * math.Sqrt(math.Max(0, variance)))
-		out = append(out, finish(w[v], w[v]-half, w[v]+half, math.Inf(-1), math.Inf(1)).deviating(variance))
+		out = append(out, newEstimate(w[v], w[v]-half, w[v]+half, math.Inf(-1), math.Inf(1)).withVariance(variance))
 	}
 	return out
 }
@@ -396,7 +396,7 @@ func (d *discriminant) plainWeights(i, j int) (out []Estimate) {
 func (d *discriminant) classMean(at, i int) Estimate {
 	m, c := d.m, d.kept[at]
 	e, share := unit(len(m.vars), i), d.share(c)
-	numerator := m.slope(e, d.indicator(c)).plus(d.shares[at], d.mean(e)).plus(m.means[i], share)
+	numerator := m.gradient(e, d.indicator(c)).plus(d.shares[at], d.mean(e)).plus(m.means[i], share)
 	t := d.shares[at] * d.shares[at]
 	return fieller{
 		ratio: m.means[i] + d.between[at][i]/d.shares[at],
@@ -422,7 +422,7 @@ func (d *discriminant) original(e Estimate, i int) Estimate {
 func (d *discriminant) apart(i, j int) ClassPair {
 	m := d.m
 	delta, w := d.contrast(i, j)
-	errs := func(x []float64) slope { return d.shift(x, i, j).plus(-1, d.raisedSpread(x, w)) }
+	errs := func(x []float64) gradient { return d.shift(x, i, j).plus(-1, d.raisedSpread(x, w)) }
 	at, push, variance := inner2(delta, w), 0.0, m.variance(errs(w).plus(1, d.shift(w, i, j)))
 	for l, v := range d.vectors {
 		t := m.variance(errs(d.over(v))) / d.values[l]
@@ -434,22 +434,22 @@ func (d *discriminant) apart(i, j int) ClassPair {
 	if len(d.doubts) > 0 {
 		more = d.doubts.explained(d.plainWeights(i, j))
 	}
-	out := ClassPair{I: i, J: j, Distance: finish(math.Max(0, at-push), at-push-half, at+half+more, 0, math.Inf(1)).deviating(variance)}
+	out := ClassPair{I: i, J: j, Distance: newEstimate(math.Max(0, at-push), at-push-half, at+half+more, 0, math.Inf(1)).withVariance(variance)}
 	if !out.Distance.Defined() {
 		out.Accuracy = out.Distance
 		return out
 	}
 	both := d.shares[i] + d.shares[j]
 	prior := d.shares[i] / both
-	priorError := m.variance(slope{}.plus(d.shares[j]/both/both, d.share(d.kept[i])).plus(-d.shares[i]/both/both, d.share(d.kept[j])))
+	priorError := m.variance(gradient{}.plus(d.shares[j]/both/both, d.share(d.kept[i])).plus(-d.shares[i]/both/both, d.share(d.kept[j])))
 	best, turn := accuracy(out.Distance.Interval.Estimate, prior)
 	low, _ := accuracy(out.Distance.Low, prior)
 	high, _ := accuracy(out.Distance.High, prior)
 	// Each error moves the accuracy by itself; they are combined as in Zou and Donner 2008.
 	moved := float64(d.z*turn) * math.Sqrt(priorError)
-	out.Accuracy = finish(best, best-math.Sqrt(float64((best-low)*(best-low))+float64(moved*moved)),
+	out.Accuracy = newEstimate(best, best-math.Sqrt(float64((best-low)*(best-low))+float64(moved*moved)),
 		best+math.Sqrt(float64((high-best)*(high-best))+float64(moved*moved)), 0, 1)
-	out.Accuracy.Deviation = (out.Accuracy.High - out.Accuracy.Low) / 2 / d.z
+	out.Accuracy.StandardError = (out.Accuracy.High - out.Accuracy.Low) / 2 / d.z
 	return out
 }
 

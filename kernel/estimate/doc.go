@@ -36,8 +36,8 @@
 // computed from it, such as an eigenvalue or a coefficient, has a gradient of few vectors: uᵀ dM v,
 // where u and v are an eigenvector, or a row of the inverse and the residual. So the general rule
 // needs only products of H with those vectors, and no matrix W of all columns. First-order errors
-// say nothing where eigenvalues coincide or a matrix is singular within its error. [Separated] and
-// [Identified] are the thresholds; their documentation gives the simulation results.
+// say nothing where eigenvalues coincide or a matrix is singular within its error. [MinSeparationZ] and
+// [MinConditionZ] are the thresholds; their documentation gives the simulation results.
 //
 // Between parties with different records, blocks of the matrix are over different records. If the
 // shared records are a random subset, blocks differ by sampling error, with the covariances of

@@ -74,7 +74,7 @@ func (ds doubts) bendCombination(e Estimate, of []Estimate, weight func(int) flo
 		e.Low += math.Min(0, math.Min(one, other))
 		e.High += math.Max(0, math.Max(one, other))
 	}
-	return finish(e.Interval.Estimate, e.Low, e.High, math.Inf(-1), math.Inf(1)).deviating(e.Deviation * e.Deviation)
+	return newEstimate(e.Interval.Estimate, e.Low, e.High, math.Inf(-1), math.Inf(1)).withVariance(e.StandardError * e.StandardError)
 }
 
 // explained is how much larger cᵀC⁻¹c may be: Less·b_own²/(1 − Less·s_own). That is an explained

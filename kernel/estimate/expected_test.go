@@ -52,7 +52,7 @@ func TestExpectedDeviations(t *testing.T) {
 		}
 	}
 	for name, want := range forecasts {
-		if ratio := math.Sqrt(squares[name]) / want.Deviation; math.Abs(ratio-1) > 0.08 {
+		if ratio := math.Sqrt(squares[name]) / want.StandardError; math.Abs(ratio-1) > 0.08 {
 			t.Errorf("%s: RMSE over the expected deviation is %.3f", name, ratio)
 		}
 	}

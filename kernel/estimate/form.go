@@ -108,7 +108,7 @@ func (g *Gram) covariance(f, h form) float64 {
 func (g *Gram) errors(f, h form) (ff, fh, hh float64) {
 	var memory [grids * fewColumns * fewColumns]float64
 	var places [fewColumns]int
-	s := scene{columns: entered(entered(places[:0], f), h), memory: memory[:]}
+	s := columnSet{columns: appendColumns(appendColumns(places[:0], f), h), memory: memory[:]}
 	raw := s.of(g.raw)
 	w, v := s.matrix(f), s.matrix(h)
 	wh, vh := s.times(w, raw), s.times(v, raw)
@@ -132,7 +132,7 @@ func (g *Gram) errors(f, h form) (ff, fh, hh float64) {
 // before is the additional variance of a form from noise in the values before the projection: see
 // the package comment.
 func (g *Gram) before(f form) float64 {
-	s := scene{columns: entered(nil, f)}
+	s := columnSet{columns: appendColumns(nil, f)}
 	sources := g.sources(s.columns)
 	if sources == 0 {
 		return 0
@@ -144,7 +144,7 @@ func (g *Gram) before(f form) float64 {
 
 // projected is the variance of a form from the projection alone, for columns without noise.
 func (g *Gram) projected(f form) float64 {
-	s := scene{columns: entered(nil, f)}
+	s := columnSet{columns: appendColumns(nil, f)}
 	wg := s.times(s.matrix(f), s.of(g.debiased))
 	return 2 * s.trace(wg, wg) / float64(g.k)
 }
@@ -163,7 +163,7 @@ func (g *Gram) sources(columns []int) (least float64) {
 // A scene holds the few columns that some forms use, and allocates small matrices over them. Most
 // forms use at most fewColumns columns, which then share one piece of memory: an analysis has up to
 // half a million forms.
-type scene struct {
+type columnSet struct {
 	columns []int
 	memory  []float64 // for the next grids
 }
@@ -173,9 +173,9 @@ const (
 	grids      = 8 // matrices that errors allocates
 )
 
-// entered appends the columns of a form. It is a function, not a method, so that the slice stays on
+// appendColumns appends the columns of a form. It is a function, not a method, so that the slice stays on
 // the stack.
-func entered(columns []int, f form) []int {
+func appendColumns(columns []int, f form) []int {
 	for _, p := range f {
 		for _, side := range [...]Combination{p.x, p.y} {
 			for _, t := range side {
@@ -189,10 +189,10 @@ func entered(columns []int, f form) []int {
 }
 
 // place is the row of a column of the Gram, or -1 if it has none.
-func (s *scene) place(column int) int { return slices.Index(s.columns, column) }
+func (s *columnSet) place(column int) int { return slices.Index(s.columns, column) }
 
-// grid is a new matrix of zeros, row-major.
-func (s *scene) grid() []float64 {
+// newMatrix is a new matrix of zeros, row-major.
+func (s *columnSet) newMatrix() []float64 {
 	n := len(s.columns) * len(s.columns)
 	if len(s.memory) < n {
 		return make([]float64, n)
@@ -203,8 +203,8 @@ func (s *scene) grid() []float64 {
 }
 
 // of is the part of m for the scene's columns.
-func (s *scene) of(m entries) []float64 {
-	out, n := s.grid(), len(s.columns)
+func (s *columnSet) of(m entries) []float64 {
+	out, n := s.newMatrix(), len(s.columns)
 	for i, a := range s.columns {
 		for j, b := range s.columns {
 			out[i*n+j] = m.At(a, b)
@@ -214,8 +214,8 @@ func (s *scene) of(m entries) []float64 {
 }
 
 // matrix is the symmetric matrix of a form.
-func (s *scene) matrix(f form) []float64 {
-	out, n := s.grid(), len(s.columns)
+func (s *columnSet) matrix(f form) []float64 {
+	out, n := s.newMatrix(), len(s.columns)
 	for _, p := range f {
 		for _, a := range p.x {
 			i := s.place(a.Column)
@@ -231,8 +231,8 @@ func (s *scene) matrix(f form) []float64 {
 }
 
 // times is the product of two matrices. It sums in index order.
-func (s *scene) times(a, b []float64) []float64 {
-	out, n := s.grid(), len(s.columns)
+func (s *columnSet) times(a, b []float64) []float64 {
+	out, n := s.newMatrix(), len(s.columns)
 	for i := range n {
 		row := out[i*n:][:n]
 		for l, x := range a[i*n:][:n] {
@@ -248,7 +248,7 @@ func (s *scene) times(a, b []float64) []float64 {
 }
 
 // trace is the trace of the product of two matrices.
-func (s *scene) trace(a, b []float64) (sum float64) {
+func (s *columnSet) trace(a, b []float64) (sum float64) {
 	n := len(s.columns)
 	for i := range n {
 		for j := range n {
@@ -259,7 +259,7 @@ func (s *scene) trace(a, b []float64) (sum float64) {
 }
 
 // cumulants is Σ W_ii V_ii κ_i.
-func (s *scene) cumulants(g *Gram, w, v []float64) (sum float64) {
+func (s *columnSet) cumulants(g *Gram, w, v []float64) (sum float64) {
 	n := len(s.columns)
 	for i, column := range s.columns {
 		sum += float64(float64(w[i*n+i]*v[i*n+i]) * g.noise[column].FourthCumulant)

@@ -41,7 +41,7 @@ func TestDistanceFromMean(t *testing.T) {
 			mean := Mean{meansOf(noisy), n}
 			e := must(t)(r.DistanceFromMean(x, mean, own, 0))
 			sum, squares = sum+e.Interval.Estimate-truth, squares+(e.Interval.Estimate-truth)*(e.Interval.Estimate-truth)
-			stated += e.Deviation * e.Deviation / draws
+			stated += e.StandardError * e.StandardError / draws
 			other += must(t)(r.DistanceFromMean(x, mean, !own, 0)).Interval.Estimate - truth
 			if e.Low <= truth && truth <= e.High {
 				covered++

@@ -57,7 +57,7 @@ type Gram struct {
 	noise    []Noise
 	raw      entries // H
 	debiased entries // G = H − k·v on the diagonal
-	ends     ends
+	ends     quantileCache
 }
 
 // entries is a symmetric matrix of all columns of a Gram, or of some of them alone.

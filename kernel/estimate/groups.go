@@ -227,8 +227,8 @@ func (m meanDistance) estimate(level Level) Estimate {
 	freedom := math.Max(1, 2*float64(m.raw*m.raw)/variance)
 	if !(freedom < normal) {
 		half := float64(level.z() * math.Sqrt(variance))
-		return finish(t, t-half, t+half, 0, math.Inf(1)).deviating(variance)
+		return newEstimate(t, t-half, t+half, 0, math.Inf(1)).withVariance(variance)
 	}
 	least, most := level.chiSquared(freedom)
-	return finish(t, float64(m.raw*(freedom/most))-m.bias, float64(m.raw*(freedom/least))-m.bias, 0, math.Inf(1)).deviating(variance)
+	return newEstimate(t, float64(m.raw*(freedom/most))-m.bias, float64(m.raw*(freedom/least))-m.bias, 0, math.Inf(1)).withVariance(variance)
 }

@@ -51,7 +51,7 @@ func (g *Gram) Intersection(a, b Ones, level Level) Estimate {
 	if !e.Defined() {
 		return e
 	}
-	return finish(e.Interval.Estimate, e.Low, e.High, 0, math.Inf(1)).deviating(e.Deviation * e.Deviation)
+	return newEstimate(e.Interval.Estimate, e.Low, e.High, 0, math.Inf(1)).withVariance(e.StandardError * e.StandardError)
 }
 
 // shared is what a Gram tells about the number of records that two parties share, if both counts
@@ -139,7 +139,7 @@ func (s shared) estimate(level Level) Estimate {
 		}
 	}
 	slack := float64(rounding * s.most)
-	return finish(at, low-slack, high+slack, 0, s.most).deviating(variance)
+	return newEstimate(at, low-slack, high+slack, 0, s.most).withVariance(variance)
 }
 
 // bisect returns the point up to which a condition holds. It must hold at low and not at high.

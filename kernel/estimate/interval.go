@@ -51,9 +51,9 @@ type Interval struct {
 // Estimate is a number with its interval, or the reason why there is none.
 type Estimate struct {
 	Interval
-	Deviation  float64 // standard error of the estimate, if the interval comes from sketches
-	Population Span    // the second interval, which adds the sampling error; set by a Sample
-	Undefined  string  // empty if the interval holds; otherwise the reason why there is none, and Interval is zero
+	StandardError float64 // standard error of the estimate, if the interval comes from sketches
+	Population    Span    // the second interval, which adds the sampling error; set by a Sample
+	Undefined     string  // empty if the interval holds; otherwise the reason why there is none, and Interval is zero
 
 	least, most float64 // the range of the quantity, where there is an interval
 }
@@ -73,13 +73,13 @@ func (e Estimate) Times(t float64) Estimate {
 	if !e.Defined() {
 		return e
 	}
-	out := finish(t*e.Interval.Estimate, t*e.Low, t*e.High, t*e.least, t*e.most)
+	out := newEstimate(t*e.Interval.Estimate, t*e.Low, t*e.High, t*e.least, t*e.most)
 	if out.Defined() {
-		if out.Deviation = t * e.Deviation; math.IsInf(out.Deviation, 0) {
+		if out.StandardError = t * e.StandardError; math.IsInf(out.StandardError, 0) {
 			return undefined(tooLarge)
 		}
 	}
-	return out.spanning(e.Population.times(t, 0))
+	return out.withPopulation(e.Population.times(t, 0))
 }
 
 // Plus is the estimate with another zero: everything plus t.
@@ -87,7 +87,7 @@ func (e Estimate) Plus(t float64) Estimate {
 	if !e.Defined() {
 		return e
 	}
-	return finish(e.Interval.Estimate+t, e.Low+t, e.High+t, e.least+t, e.most+t).deviating(e.Deviation * e.Deviation).spanning(e.Population.times(1, t))
+	return newEstimate(e.Interval.Estimate+t, e.Low+t, e.High+t, e.least+t, e.most+t).withVariance(e.StandardError * e.StandardError).withPopulation(e.Population.times(1, t))
 }
 
 // Within clamps the number and its interval to [lo, hi], the range of the quantity.
@@ -97,16 +97,16 @@ func (e Estimate) Within(lo, hi float64) Estimate {
 	}
 	p := e.Population
 	p.Low, p.High = clamp(p.Low, lo, hi), clamp(p.High, lo, hi)
-	return finish(clamp(e.Interval.Estimate, lo, hi), e.Low, e.High, lo, hi).deviating(e.Deviation * e.Deviation).spanning(p)
+	return newEstimate(clamp(e.Interval.Estimate, lo, hi), e.Low, e.High, lo, hi).withVariance(e.StandardError * e.StandardError).withPopulation(p)
 }
 
 const tooLarge = "the numbers are too large for float64"
 
 func undefined(why string) Estimate { return Estimate{Undefined: why} }
 
-// finish clamps the interval to [lo, hi], the range of the quantity. If a number overflowed, the
+// newEstimate clamps the interval to [lo, hi], the range of the quantity. If a number overflowed, the
 // result is undefined. The point estimate is not clamped.
-func finish(estimate, low, high, lo, hi float64) Estimate {
+func newEstimate(estimate, low, high, lo, hi float64) Estimate {
 	low, high = clamp(low, lo, hi), clamp(high, lo, hi)
 	for _, v := range []float64{estimate, low, high} {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -116,20 +116,20 @@ func finish(estimate, low, high, lo, hi float64) Estimate {
 	return Estimate{Interval: Interval{Estimate: estimate, Low: low, High: high}, least: lo, most: hi}
 }
 
-// spanning sets the second interval, if both hold.
-func (e Estimate) spanning(s Span) Estimate {
+// withPopulation sets the second interval, if both hold.
+func (e Estimate) withPopulation(s Span) Estimate {
 	if s.Known && e.Defined() && !math.IsInf(s.Low, 0) && !math.IsInf(s.High, 0) {
 		e.Population = s
 	}
 	return e
 }
 
-// deviating sets the standard error from the variance.
-func (e Estimate) deviating(variance float64) Estimate {
+// withVariance sets the standard error from the variance.
+func (e Estimate) withVariance(variance float64) Estimate {
 	if !e.Defined() {
 		return e
 	}
-	if e.Deviation = math.Sqrt(math.Max(0, variance)); math.IsInf(e.Deviation, 0) || math.IsNaN(e.Deviation) {
+	if e.StandardError = math.Sqrt(math.Max(0, variance)); math.IsInf(e.StandardError, 0) || math.IsNaN(e.StandardError) {
 		return undefined(tooLarge)
 	}
 	return e

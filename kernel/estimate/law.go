@@ -1,10 +1,10 @@
 package estimate
 
-// law describes the errors of Moments: of the products of a Gram by the general rule, of sums over
+// errorModel describes the errors of Moments: of the products of a Gram by the general rule, of sums over
 // records by their noise. All other code is common to both.
-type law interface {
+type errorModel interface {
 	// covariance is that of two numbers computed from m, by their slopes.
-	covariance(m *Moments, s, r slope) float64
+	covariance(m *Moments, s, r gradient) float64
 	// vector is a, over the centred variables and the columns of ones, with the products that
 	// covariance needs.
 	vector(m *Moments, a []float64) vector
@@ -20,21 +20,21 @@ type law interface {
 	exact(m *Moments) bool
 }
 
-// projected is the law of a Gram.
-type projected struct{}
+// sketchErrors is the law of a Gram.
+type sketchErrors struct{}
 
-func (projected) vector(m *Moments, a []float64) vector {
+func (sketchErrors) vector(m *Moments, a []float64) vector {
 	return vector{a, product(m.raw, a), product(m.bare, a)}
 }
 
-func (projected) meanSquare(m *Moments, i int) float64 {
+func (sketchErrors) meanSquare(m *Moments, i int) float64 {
 	v, p := m.vars[i].Value, m.party[i]
 	return m.gram.raw.At(v, v) / m.shared[p][p]
 }
 
-func (projected) freedom(m *Moments) float64 { return float64(m.gram.k) }
+func (sketchErrors) freedom(m *Moments) float64 { return float64(m.gram.k) }
 
-func (projected) exact(m *Moments) bool {
+func (sketchErrors) exact(m *Moments) bool {
 	for _, column := range m.columns() {
 		if m.gram.noise[column].Variance > 0 {
 			return false
@@ -43,4 +43,4 @@ func (projected) exact(m *Moments) bool {
 	return m.sets.same
 }
 
-func (projected) width(m *Moments) int { return len(m.vars) + len(m.ones) }
+func (sketchErrors) width(m *Moments) int { return len(m.vars) + len(m.ones) }

@@ -19,14 +19,14 @@ import (
 // If not centred, entries are the debiased products themselves. A record that a party lacks counts
 // as zero. Nothing is assumed.
 type Moments struct {
-	law     law
+	law     errorModel
 	gram    *Gram // nil for sums
 	vars    []Variable
 	centred bool
 	party   []int       // of each variable, into ones
 	ones    []Ones      // distinct
 	shared  [][]float64 // by two parties: records in common; 1 if not centred
-	own     []own       // by party: how means over its records are computed
+	own     []ownMeans  // by party: how means over its records are computed
 	means   []float64
 	scale   []float64 // what each variable was divided by: 1, its standard deviation or a unit
 
@@ -44,7 +44,7 @@ type Moments struct {
 // Moments returns the moments of some variables, or nil and the reason why there are none. Means
 // use the released columns of ones only.
 func (g *Gram) Moments(vars []Variable, centred bool) (m *Moments, why string) {
-	m = &Moments{law: projected{}, gram: g, vars: vars, centred: centred}
+	m = &Moments{law: sketchErrors{}, gram: g, vars: vars, centred: centred}
 	if len(vars) == 0 {
 		return nil, "there are no columns"
 	}
@@ -164,7 +164,7 @@ func (m *Moments) counted(p int) bool { return m.gram == nil || m.ones[p].known(
 // divisor is the variance of variable i, as a divisor of other numbers.
 func (m *Moments) divisor(i int) divisor {
 	e := unit(len(m.vars), i)
-	d := divisor{value: m.matrix.At(i, i), variance: m.variance(m.slope(e, e)), k: m.law.freedom(m)}
+	d := divisor{value: m.matrix.At(i, i), variance: m.variance(m.gradient(e, e)), k: m.law.freedom(m)}
 	if m.raw != nil {
 		p := m.party[i]
 		d.noise = m.raw.At(i, i)/m.shared[p][p]/float64(m.scale[i]*m.scale[i]) - d.value

@@ -205,8 +205,8 @@ func TestCrowdedComponentsCover(t *testing.T) {
 					t.Fatal(err)
 				}
 				for i, c := range got {
-					half := Level(0).z() * math.Sqrt(m.variance(m.slope(c.Vector, c.Vector)))
-					bare.add(finish(c.Value, c.Value-half, c.Value+half, math.Inf(-1), math.Inf(1)), want[i])
+					half := Level(0).z() * math.Sqrt(m.variance(m.gradient(c.Vector, c.Vector)))
+					bare.add(newEstimate(c.Value, c.Value-half, c.Value+half, math.Inf(-1), math.Inf(1)), want[i])
 					if !c.Interval.Defined() {
 						driven++
 						continue

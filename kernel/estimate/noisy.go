@@ -14,7 +14,7 @@ func (n Noisy) Estimate(level Level, least float64) Estimate {
 		return undefined(why)
 	}
 	half := float64(level.z() * math.Sqrt(n.Variance))
-	return finish(n.Value, n.Value-half, n.Value+half, least, math.Inf(1)).deviating(n.Variance)
+	return newEstimate(n.Value, n.Value-half, n.Value+half, least, math.Inf(1)).withVariance(n.Variance)
 }
 
 // Quotient estimates n/m from numbers with independent noise, with Fieller's interval. It is
@@ -43,5 +43,5 @@ func Squared(value, along, across float64, level Level) Estimate {
 	// (value − t)² ≤ z²·(4·along·t + across), a quadratic inequality in t.
 	middle := value + float64(2*float64(z2*along))
 	half := math.Sqrt(math.Max(0, float64(middle*middle)-float64(value*value)+float64(z2*across)))
-	return finish(value, middle-half, middle+half, 0, math.Inf(1)).deviating(float64(4*float64(along*math.Max(value, 0))) + across)
+	return newEstimate(value, middle-half, middle+half, 0, math.Inf(1)).withVariance(float64(4*float64(along*math.Max(value, 0))) + across)
 }

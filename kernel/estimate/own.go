@@ -2,9 +2,9 @@ package estimate
 
 import "math"
 
-// Own are moments of a column over its party's own records. They are published beside the sketch,
+// PublishedMoments are moments of a column over its party's own records. They are published beside the sketch,
 // with their own noise, in the units of the value column.
-type Own struct {
+type PublishedMoments struct {
 	Sketched         float64 // mean of the values as they were sketched, where records may be clipped
 	Variance         float64 // of the values as they were sketched; noise may make it negative
 	VarianceVariance float64 // of the variance's error
@@ -15,18 +15,18 @@ type Own struct {
 // ownStands is the least ratio of an own variance to its standard error for it to be a divisor.
 const ownStands = 3.5
 
-func (o Own) stands() bool {
+func (o PublishedMoments) stands() bool {
 	return o.Variance > ownStands*math.Sqrt(o.VarianceVariance) && o.Variance > 0
 }
 
-func (o Own) standing() Standing {
+func (o PublishedMoments) standing() Standing {
 	return Standing{Value: o.Variance / math.Sqrt(o.VarianceVariance), Threshold: ownStands}
 }
 
 // mean estimates the mean. Its only error is the noise.
-func (o Own) mean(level Level) Estimate {
+func (o PublishedMoments) mean(level Level) Estimate {
 	reach := float64(level.z() * math.Sqrt(o.MeanVariance))
-	return finish(o.Mean, o.Mean-reach, o.Mean+reach, math.Inf(-1), math.Inf(1)).deviating(o.MeanVariance)
+	return newEstimate(o.Mean, o.Mean-reach, o.Mean+reach, math.Inf(-1), math.Inf(1)).withVariance(o.MeanVariance)
 }
 
 // correlationOfOwn is E2 with the means and variances that both parties published. Only the product

@@ -34,7 +34,7 @@ func TestCorrelationOfOwnMoments(t *testing.T) {
 					}
 				}
 				mean, variance := stat.PopMeanVariance(held, nil)
-				vs[p][i].Own = &Own{Sketched: mean + ofMean*rng.NormFloat64(), Variance: variance + ofVariance*rng.NormFloat64(), VarianceVariance: ofVariance * ofVariance}
+				vs[p][i].Own = &PublishedMoments{Sketched: mean + ofMean*rng.NormFloat64(), Variance: variance + ofVariance*rng.NormFloat64(), VarianceVariance: ofVariance * ofVariance}
 			}
 		}
 		crossPairs(parties, vs, func(x, y Variable, a, b party, i, j int) {
@@ -68,7 +68,7 @@ func TestOwnVarianceHasToStand(t *testing.T) {
 	}
 	g := mustGram(t, rademacher(rng, 32, [][]float64{ones, ones, ones}), make([]Noise, 3))
 	at := func(variance, err float64) Estimate {
-		o := Own{Variance: variance, VarianceVariance: err * err}
+		o := PublishedMoments{Variance: variance, VarianceVariance: err * err}
 		x := Variable{Value: 1, Ones: Ones{0, 1, 100}, Own: &o}
 		y := Variable{Value: 2, Ones: Ones{0, 1, 100}, Own: &o}
 		return g.CorrelationE2(x, y, 0)

@@ -291,9 +291,9 @@ func (f *fit) sampled(out *Regression) {
 		return
 	}
 	rest := f.m.matrix.At(f.o.Target, f.o.Target)
-	if f.drowned { // it may be as large as its error allows
+	if f.noisyTarget { // it may be as large as its error allows
 		own := unit(len(f.m.vars), f.o.Target)
-		rest = math.Max(0, rest) + float64(f.o.Level.z()*math.Sqrt(f.m.variance(f.m.slope(own, own))))
+		rest = math.Max(0, rest) + float64(f.o.Level.z()*math.Sqrt(f.m.variance(f.m.gradient(own, own))))
 	}
 	if e := out.Residual; e.Defined() {
 		rest = math.Min(rest, float64(e.Interval.Estimate*e.Interval.Estimate))

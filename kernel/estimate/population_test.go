@@ -292,7 +292,7 @@ func TestMomentsOfBinaryColumnsAreExact(t *testing.T) {
 
 // TestSecondIntervalOfExactEstimates has no noise: the only error is that of sampling.
 func TestSecondIntervalOfExactEstimates(t *testing.T) {
-	exact := func(x, lo, hi float64) Estimate { return finish(x, x, x, lo, hi) }
+	exact := func(x, lo, hi float64) Estimate { return newEstimate(x, x, x, lo, hi) }
 	const n, z = 1e6, 1.959963985
 	s := NewSample(n, 0)
 	near := func(what string, got, want float64) {
@@ -334,7 +334,7 @@ func TestSecondIntervalsStayInRange(t *testing.T) {
 				ends[i] = math.Copysign(1, ends[i])
 			}
 		}
-		e := finish(3*source.Float64()-1.5, math.Min(ends[0], ends[1]), math.Max(ends[0], ends[1]), -1, 1)
+		e := newEstimate(3*source.Float64()-1.5, math.Min(ends[0], ends[1]), math.Max(ends[0], ends[1]), -1, 1)
 		values := []Values{
 			Numeric(source.NormFloat64(), Kurtosis{}), Numeric(math.Exp(20*source.NormFloat64()), Kurtosis{1e5 * source.Float64(), 0}),
 			Binary(source.NormFloat64(), 1), Binary(source.Float64()*1e-3, 1), {},
@@ -369,11 +369,11 @@ func TestNoSecondIntervalWithoutTheFirst(t *testing.T) {
 		t.Errorf("an undefined correlation has %+v", e)
 	}
 	for _, n := range []float64{1, 0, -5, math.NaN(), math.Inf(1)} {
-		if e := NewSample(n, 0).Mean(finish(0, -1, 1, -1, 1), Numeric(1, Kurtosis{})); e.Population.Known {
+		if e := NewSample(n, 0).Mean(newEstimate(0, -1, 1, -1, 1), Numeric(1, Kurtosis{})); e.Population.Known {
 			t.Errorf("%g records have %+v", n, e)
 		}
 	}
-	if e := NewSample(9, 2).Mean(finish(0, -1, 1, -1, 1), Numeric(1, Kurtosis{})); e.Population.Known {
+	if e := NewSample(9, 2).Mean(newEstimate(0, -1, 1, -1, 1), Numeric(1, Kurtosis{})); e.Population.Known {
 		t.Errorf("level 2 has %+v", e)
 	}
 }
@@ -429,7 +429,7 @@ func TestPopulationCoverageOfSharedRecords(t *testing.T) {
 			rho := (xy/shared - sx*sy/shared/shared) / math.Sqrt(vx*vy)
 			a, b := Variable{Ones: Ones{Records: n}}, Variable{Ones: Ones{Records: n}}
 			had := 1.96 * math.Abs(rho) * math.Sqrt(2*sampling(a, n, shared))
-			s, e := NewSample(shared, 0), finish(rho, rho-had, rho+had, -1, 1)
+			s, e := NewSample(shared, 0), newEstimate(rho, rho-had, rho+had, -1, 1)
 			u, v := Numeric(vx, Kurtosis{}), Numeric(vy, Kurtosis{})
 			if c.rate[0] > 0 {
 				u, v = Binary(x/n, 1), Binary(y/n, 1)

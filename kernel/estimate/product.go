@@ -54,7 +54,7 @@ func (p inner) estimate(level Level) Estimate {
 	}
 	low, high := between(a, p.raw, float64(p.raw*p.raw)-float64(z2*(p.norms/k+p.cumulants)))
 	variance := (p.norms+float64(p.raw*p.raw))/k + p.cumulants
-	return finish(p.raw-p.bias, low-p.bias, high-p.bias, math.Inf(-1), math.Inf(1)).deviating(variance)
+	return newEstimate(p.raw-p.bias, low-p.bias, high-p.bias, math.Inf(-1), math.Inf(1)).withVariance(variance)
 }
 
 // SquaredNorm estimates |x|². The estimate is unbiased, and may be negative under noise; the

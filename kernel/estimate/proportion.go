@@ -16,7 +16,7 @@ func Proportion(successes, trials int, l Level) Estimate {
 	p, z2 := float64(successes)/n, float64(z*z)
 	middle := (p + z2/float64(2*n)) / (1 + z2/n)
 	reach := float64(z / (1 + z2/n) * math.Sqrt(float64(p*(1-p))/n+z2/float64(float64(4*n)*n)))
-	return finish(p, middle-reach, middle+reach, 0, 1).deviating(p * (1 - p) / n)
+	return newEstimate(p, middle-reach, middle+reach, 0, 1).withVariance(p * (1 - p) / n)
 }
 
 // Affine is the estimate of factor·q + shift, where e is one of q and factor is above 0. It
@@ -26,7 +26,7 @@ func (e Estimate) Affine(factor, shift float64) Estimate {
 	if !e.Defined() {
 		return e
 	}
-	d := factor * e.Deviation
+	d := factor * e.StandardError
 	at := func(x float64) float64 { return float64(factor*x) + shift }
-	return finish(at(e.Interval.Estimate), at(e.Low), at(e.High), 0, 1).deviating(d * d)
+	return newEstimate(at(e.Interval.Estimate), at(e.Low), at(e.High), 0, 1).withVariance(d * d)
 }

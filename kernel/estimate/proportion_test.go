@@ -60,7 +60,7 @@ func TestAffine(t *testing.T) {
 	if same != e {
 		t.Errorf("%v became %v", e, same)
 	}
-	if math.Abs(wider.Interval.Estimate-0.7) > 1e-12 || wider.Low != 2*e.Low-0.5 || wider.High != 2*e.High-0.5 || math.Abs(wider.Deviation-2*e.Deviation) > 1e-12 {
+	if math.Abs(wider.Interval.Estimate-0.7) > 1e-12 || wider.Low != 2*e.Low-0.5 || wider.High != 2*e.High-0.5 || math.Abs(wider.StandardError-2*e.StandardError) > 1e-12 {
 		t.Errorf("%v became %v", e, wider)
 	}
 	if far := e.Affine(4, -1); far.Interval.Estimate <= 1 || far.High != 1 {

@@ -9,10 +9,10 @@ import (
 type quadratic struct {
 	raw        float64 // S
 	k          int
-	noise      Noise   // on one coordinate of the vector
-	projection bool    // false for identity: its only error is the noise
-	ends       *ends   // cache of χ² quantiles, if several norms share it
-	rounding   float64 // variance that the rounding of values left on a coordinate
+	noise      Noise          // on one coordinate of the vector
+	projection bool           // false for identity: its only error is the noise
+	ends       *quantileCache // cache of χ² quantiles, if several norms share it
+	rounding   float64        // variance that the rounding of values left on a coordinate
 }
 
 // estimate subtracts the noise, t = S − k·v, and bounds t.
@@ -63,7 +63,7 @@ func (q quadratic) rounded(e Estimate, level Level) Estimate {
 	variance := float64(4*float64(r*t)) + float64(float64(k*float64(r*r))*(2+k))
 	half := float64(level.z() * math.Sqrt(variance))
 	low, high := math.Min(e.Low, e.Interval.Estimate-half), math.Max(e.High, e.Interval.Estimate+half)
-	return finish(e.Interval.Estimate, low, high, 0, math.Inf(1)).deviating(math.Max(e.Deviation*e.Deviation, variance))
+	return newEstimate(e.Interval.Estimate, low, high, 0, math.Inf(1)).withVariance(math.Max(e.StandardError*e.StandardError, variance))
 }
 
 func (q quadratic) unrounded(e quantiles) Estimate {
@@ -72,7 +72,7 @@ func (q quadratic) unrounded(e quantiles) Estimate {
 	if q.chi() {
 		low := float64(k * (q.raw/e.most - v))
 		high := float64(k * (q.raw/e.least - v))
-		return finish(t, low, high, 0, math.Inf(1)).deviating(q.variance(t))
+		return newEstimate(t, low, high, 0, math.Inf(1)).withVariance(q.variance(t))
 	}
 	z2, a := e.z2, 1.0
 	if q.projection {
@@ -86,7 +86,7 @@ func (q quadratic) unrounded(e quantiles) Estimate {
 	b := t + float64(2*float64(float64(within*v)*z2))
 	constant := float64(2*float64(float64(float64(within*k)*v)*v)) + float64(k*q.noise.FourthCumulant)
 	low, high := between(a, b, float64(t*t)-float64(z2*constant))
-	return finish(t, low, high, 0, math.Inf(1)).deviating(q.variance(t))
+	return newEstimate(t, low, high, 0, math.Inf(1)).withVariance(q.variance(t))
 }
 
 // within is the factor on the noise variance (see Noise.together). It is 1 for the identity.

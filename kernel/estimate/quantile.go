@@ -38,9 +38,9 @@ func (l Level) chiSquared(freedom float64) (low, high float64) {
 	return stable(2 * mathext.GammaIncRegInv(freedom/2, l.tail())), stable(2 * mathext.GammaIncRegCompInv(freedom/2, l.tail()))
 }
 
-// ends caches the last result of chiSquared: all norms of a sketch need the same one, and it takes
+// quantileCache caches the last result of chiSquared: all norms of a sketch need the same one, and it takes
 // longer than the rest of an interval.
-type ends struct{ last atomic.Pointer[chiEnds] }
+type quantileCache struct{ last atomic.Pointer[chiEnds] }
 
 type chiEnds struct {
 	level     Level
@@ -48,7 +48,7 @@ type chiEnds struct {
 	low, high float64
 }
 
-func (e *ends) chiSquared(l Level, freedom float64) (low, high float64) {
+func (e *quantileCache) chiSquared(l Level, freedom float64) (low, high float64) {
 	if e == nil {
 		return l.chiSquared(freedom)
 	}

@@ -176,7 +176,7 @@ func (r *Ranked) Total(level Level) Estimate {
 		return undefined(why)
 	}
 	half := float64(r.noise.Reach(level) * math.Sqrt(r.total.Variance))
-	return finish(math.Max(0, r.total.Value), r.total.Value-half, r.total.Value+half, 0, math.Inf(1)).deviating(r.total.Variance)
+	return newEstimate(math.Max(0, r.total.Value), r.total.Value-half, r.total.Value+half, 0, math.Inf(1)).withVariance(r.total.Variance)
 }
 
 // stands returns the reason if the number of records that have a value does not stand out of the
@@ -250,11 +250,11 @@ func (r *Ranked) Quantile(q float64, edges []float64, level Level) (e Estimate, 
 		return undefined("with this noise the quantile may be in any bin"), in
 	}
 	value := r.at(q, edges)
-	e = finish(value, math.Min(edges[in.From], value), math.Max(edges[in.To], value), edges[0], edges[len(edges)-1])
+	e = newEstimate(value, math.Min(edges[in.From], value), math.Max(edges[in.To], value), edges[0], edges[len(edges)-1])
 	deviation := (e.High - e.Low) / (2 * level.z())
-	e = e.deviating(float64(deviation * deviation))
+	e = e.withVariance(float64(deviation * deviation))
 	drawn := r.within(q, r.noise.Reach(level), float64(float64(q*(1-q))*r.total.Value))
-	return e.spanning(Span{math.Min(e.Low, edges[drawn.From]), math.Max(e.High, edges[drawn.To]), true}), in
+	return e.withPopulation(Span{math.Min(e.Low, edges[drawn.From]), math.Max(e.High, edges[drawn.To]), true}), in
 }
 
 // Between estimates how many records are in a range of bins.
@@ -266,7 +266,7 @@ func (r *Ranked) Between(bins Ends, level Level) Estimate {
 	half := float64(r.noise.Reach(level) * math.Sqrt(variance))
 	most := math.Max(0, r.total.Value) + float64(r.noise.Reach(level)*math.Sqrt(r.total.Variance))
 	low, high := inwards(n-half, n+half, most, math.Sqrt(variance))
-	e := finish(clamp(n, 0, most), low, high, 0, most).deviating(variance)
+	e := newEstimate(clamp(n, 0, most), low, high, 0, most).withVariance(variance)
 	return NewSample(r.total.Value, level).Sum(e, Binary(n/r.total.Value, 1))
 }
 

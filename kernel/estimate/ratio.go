@@ -53,12 +53,12 @@ func (f fieller) estimate(level Level, lo, hi float64) Estimate {
 	a, b := 1-float64(z2*mm), rho-float64(z2*nm)
 	delta := nn - float64(2*float64(rho*nm)) + float64(float64(rho*rho)*mm)
 	if a <= 0 {
-		return finish(clamp(rho, lo, hi), lo, hi, lo, hi).deviating(delta)
+		return newEstimate(clamp(rho, lo, hi), lo, hi, lo, hi).withVariance(delta)
 	}
 	discriminant := float64(z2*delta) - float64(float64(z2*z2)*(float64(nn*mm)-float64(nm*nm)))
 	half := math.Sqrt(math.Max(0, discriminant)) / a
 	if hi-lo < math.MaxFloat64 {
 		half += float64(rounding * (hi - lo))
 	}
-	return finish(clamp(rho, lo, hi), b/a-half, b/a+half, lo, hi).deviating(delta)
+	return newEstimate(clamp(rho, lo, hi), b/a-half, b/a+half, lo, hi).withVariance(delta)
 }

@@ -67,5 +67,5 @@ func (r Records) InnerProduct(x, y []float64, level Level) (Estimate, error) {
 		return p.estimate(level), nil
 	}
 	half := float64(level.z() * math.Sqrt(noise))
-	return finish(c, c-half, c+half, math.Inf(-1), math.Inf(1)).deviating(noise), nil
+	return newEstimate(c, c-half, c+half, math.Inf(-1), math.Inf(1)).withVariance(noise), nil
 }

@@ -79,21 +79,21 @@ func (r Records) Distances(level Level) (Distances, error) {
 // Of estimates |x − y|² as SquaredDistance does, given |s(x) − s(y)|².
 func (d Distances) Of(raw float64) Estimate { return d.records.distance(raw).between(d.quantiles) }
 
-// Told is the fraction of the variance of squared distances that is not error: 1 − Var(D at the
+// Reliability is the fraction of the variance of squared distances that is not error: 1 − Var(D at the
 // mean distance)/Var(all D). Mean and variance are those of the distances. The order of distances
-// means little if it is below [ToldApart].
-func (r Records) Told(mean, variance float64) float64 {
+// means little if it is below [LeastReliability].
+func (r Records) Reliability(mean, variance float64) float64 {
 	if !(variance > 0) {
 		return 0
 	}
 	return 1 - r.distance(0).variance(mean)/variance
 }
 
-// ToldApart is the least fraction of the variance of distances that must be due to the records, not
+// LeastReliability is the least fraction of the variance of distances that must be due to the records, not
 // to errors, for the nearest of them to be named. On records under noise the rank correlation of
 // the order with the true one is .3 where the fraction is .2, .7 where it is .7, and .9 where it is
 // .9.
-const ToldApart = 0.5
+const LeastReliability = 0.5
 
 // Nearest estimates the squared distances of records that were selected as the nearest.
 type Nearest struct{ plain, chosen Distances }
@@ -117,5 +117,5 @@ func (n Nearest) Of(raw float64) Estimate {
 		return e
 	}
 	at := math.Max(0, e.Interval.Estimate)
-	return finish(at, low.Low, math.Max(e.High, at), 0, math.Inf(1)).deviating(e.Deviation * e.Deviation)
+	return newEstimate(at, low.Low, math.Max(e.High, at), 0, math.Inf(1)).withVariance(e.StandardError * e.StandardError)
 }

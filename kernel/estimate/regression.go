@@ -35,7 +35,7 @@ type Regression struct {
 	Ridge        float64  // the ridge used
 }
 
-// Identified is how many of its standard errors the least eigenvalue of the correlations of the
+// MinConditionZ is how many of its standard errors the least eigenvalue of the correlations of the
 // explaining variables must be above zero, if there is noise or parties hold different records.
 // Otherwise a sketch is as singular as the data.
 //
@@ -45,7 +45,7 @@ type Regression struct {
 // standard errors, .94 to .99 with three. With four to six it is .83 to .96, as a higher threshold
 // selects matrices that look better than they are. The rule only prevents intervals too wide to be
 // useful, and two are enough for that.
-const Identified = 2
+const MinConditionZ = 2
 
 // Regression computes the coefficients β = (C_xx + ridge·diag C_xx)⁻¹ c_xy. They are undefined if
 // they are not identified. Explaining variables whose variance does not stand out of its error are
@@ -72,18 +72,18 @@ func (m *Moments) Regression(o RegressionOptions) (*Regression, string) {
 
 // fit is one regression, in the units in which variables were sketched.
 type fit struct {
-	m         *Moments
-	o         RegressionOptions
-	inverse   *mat.Dense // of C_xx, raised by ridge
-	beta      []float64
-	residual  []float64 // over all variables: 1 for the target, −β for the others
-	slopes    []slope   // of β
-	freedom   float64
-	t         float64 // quantile of Student's t
-	widen     float64 // factor on variances, for the fitted coefficients
-	condition Estimate
-	doubts    doubts
-	drowned   bool // the target's variance does not stand out of its error
+	m           *Moments
+	o           RegressionOptions
+	inverse     *mat.Dense // of C_xx, raised by ridge
+	beta        []float64
+	residual    []float64  // over all variables: 1 for the target, −β for the others
+	slopes      []gradient // of β
+	freedom     float64
+	t           float64 // quantile of Student's t
+	widen       float64 // factor on variances, for the fitted coefficients
+	condition   Estimate
+	doubts      doubts
+	noisyTarget bool // the target's variance does not stand out of its error
 }
 
 const noTarget = "the target: " + noVariance
@@ -102,7 +102,7 @@ func (m *Moments) fit(o RegressionOptions) (*fit, string) {
 	if p == 0 {
 		return nil, "the variance of no explaining column stands out of its error"
 	}
-	f := &fit{m: m, o: o, drowned: drowned, freedom: m.law.freedom(m) - float64(p+1), widen: 1}
+	f := &fit{m: m, o: o, noisyTarget: drowned, freedom: m.law.freedom(m) - float64(p+1), widen: 1}
 	if why := o.Level.refuse(); why != "" {
 		return nil, why
 	}
@@ -121,7 +121,7 @@ func (m *Moments) fit(o RegressionOptions) (*fit, string) {
 	}
 	for a := range p {
 		u := f.row(a)
-		s := m.slope(u, f.residual)
+		s := m.gradient(u, f.residual)
 		if f.o.Ridge > 0 {
 			share := make([]float64, len(m.vars))
 			for b, i := range o.On {
@@ -150,15 +150,15 @@ func (f *fit) identify() string {
 	for a, i := range f.o.On {
 		u[i] = v[a] / math.Sqrt(f.m.matrix.At(i, i))
 	}
-	deviation := math.Sqrt(f.m.variance(f.m.slope(u, u)))
+	deviation := math.Sqrt(f.m.variance(f.m.gradient(u, u)))
 	half := float64(f.o.Level.z() * deviation)
-	f.condition = finish(least, least-half, least+half, 0, float64(len(u))).deviating(deviation * deviation)
+	f.condition = newEstimate(least, least-half, least+half, 0, float64(len(u))).withVariance(deviation * deviation)
 	raised := least + f.o.Ridge
-	if enough := float64((Identified + 1) * deviation); f.o.Raise && !f.m.law.exact(f.m) && raised < enough {
+	if enough := float64((MinConditionZ + 1) * deviation); f.o.Raise && !f.m.law.exact(f.m) && raised < enough {
 		f.o.Ridge += enough - raised
 		raised = enough
 	}
-	if raised < negligible || !f.m.law.exact(f.m) && !(raised >= float64(Identified*deviation)) {
+	if raised < negligible || !f.m.law.exact(f.m) && !(raised >= float64(MinConditionZ*deviation)) {
 		return notIdentified(least, deviation)
 	}
 	return ""
@@ -166,7 +166,7 @@ func (f *fit) identify() string {
 
 func notIdentified(least, deviation float64) string {
 	return fmt.Sprintf("not identified: the explaining columns are collinear within their error (the least eigenvalue of their correlations is %.3g, with standard error %.3g; it has to be at least %d times that)",
-		least, deviation, Identified)
+		least, deviation, MinConditionZ)
 }
 
 // leastEigenvalue is the least eigenvalue of the correlations of some variables, with its
@@ -257,15 +257,15 @@ func (f *fit) regression() *Regression {
 func (f *fit) around(at, variance float64) Estimate {
 	variance *= f.widen
 	half := float64(f.t * math.Sqrt(math.Max(0, variance)))
-	return finish(at, at-half, at+half, math.Inf(-1), math.Inf(1)).deviating(variance)
+	return newEstimate(at, at-half, at+half, math.Inf(-1), math.Inf(1)).withVariance(variance)
 }
 
 // intercept is mean_y − Σ β mean_x. The error of the residual's mean is Σ_p Err(r_p, 1_p)/N_pp.
 func (f *fit) intercept() Estimate {
-	at, s := f.mean(f.o.Target), slope{}
+	at, s := f.mean(f.o.Target), gradient{}
 	for p, r := range f.m.byParty(f.residual) {
 		if r.a != nil {
-			s.parts = append(s.parts, slopePart{r.times(1 / f.m.shared[p][p]), f.m.one(p)})
+			s.parts = append(s.parts, gradientPart{r.times(1 / f.m.shared[p][p]), f.m.one(p)})
 			s = s.plus(1/f.m.shared[p][p], f.m.loose(p, f.residual))
 		}
 	}
@@ -278,9 +278,9 @@ func (f *fit) intercept() Estimate {
 
 // loose is a part of the slope of a party's mean of a combination of variables, times its number of
 // records: that of the error of the column of ones with itself.
-func (m *Moments) loose(p int, u []float64) slope {
+func (m *Moments) loose(p int, u []float64) gradient {
 	if m.gram == nil || m.own[p].loose == 0 {
-		return slope{}
+		return gradient{}
 	}
 	var mean float64
 	for i, v := range u {
@@ -288,7 +288,7 @@ func (m *Moments) loose(p int, u []float64) slope {
 			mean += float64(v * m.means[i])
 		}
 	}
-	return slope{parts: []slopePart{{m.one(p).times(mean * m.own[p].loose), m.one(p)}}}
+	return gradient{parts: []gradientPart{{m.one(p).times(mean * m.own[p].loose), m.one(p)}}}
 }
 
 // sampledMeans is the variance of the difference between means over a party's own records and those
@@ -318,12 +318,12 @@ func (f *fit) sampledMeans() (sum float64) {
 // fitness is the residual's standard deviation, and R². More is how much more of the target's
 // variance the explaining variables may explain than is observed.
 func (f *fit) fitness(more float64) (residual, r2 Estimate) {
-	if f.drowned {
+	if f.noisyTarget {
 		return undefined(noTarget), undefined(noTarget)
 	}
 	m, y := f.m, f.o.Target
 	r, e := f.residual, unit(len(m.vars), y)
-	left, own := m.slope(r, r), m.slope(e, e)
+	left, own := m.gradient(r, r), m.gradient(e, e)
 	if f.o.Ridge > 0 { // only for least squares is the residual's variance stationary in β
 		against := m.times(r)
 		for a, i := range f.o.On {
@@ -344,8 +344,8 @@ func (f *fit) fitness(more float64) (residual, r2 Estimate) {
 	less := float64(target.value * (1 - target.shrink(f.o.Level))) // how much too large both variances may be
 	low, high := math.Sqrt(math.Max(0, squaredResidual.Low-more-less)), math.Sqrt(squaredResidual.High)
 	at := math.Sqrt(math.Max(0, rest))
-	deviation := squaredResidual.Deviation / 2 / math.Max(at, (low+high)/4)
-	residual = finish(math.Max(at, 0), low, high, 0, math.Inf(1)).deviating(deviation * deviation)
+	deviation := squaredResidual.StandardError / 2 / math.Max(at, (low+high)/4)
+	residual = newEstimate(math.Max(at, 0), low, high, 0, math.Inf(1)).withVariance(deviation * deviation)
 
 	// 1 − R² = rest/total: all shares for which rest − share·total is within z standard errors.
 	z2 := float64(f.t * f.t)
@@ -355,14 +355,14 @@ func (f *fit) fitness(more float64) (residual, r2 Estimate) {
 	a := 1 - float64(z2*mm)
 	variance := nn - float64(2*float64(share*nm)) + float64(float64(share*share)*mm)
 	if a <= 0 {
-		return residual, finish(clamp(1-share, 0, 1), 0, 1, 0, 1).deviating(variance)
+		return residual, newEstimate(clamp(1-share, 0, 1), 0, 1, 0, 1).withVariance(variance)
 	}
 	lo, hi := between(a, share-float64(z2*nm), float64(share*share)-float64(z2*nn))
 	if more > 0 || less > 0 { // more explained, of a smaller variance
 		half := float64(f.t * math.Sqrt(math.Max(0, nn-float64(2*nm)+mm)))
 		lo = math.Min(lo, 1-(1-share+half+more/total)/(1-less/total))
 	}
-	return residual, finish(clamp(1-share, 0, 1), 1-hi, 1-lo, 0, 1).deviating(variance)
+	return residual, newEstimate(clamp(1-share, 0, 1), 1-hi, 1-lo, 0, 1).withVariance(variance)
 }
 
 // chance is what errors of coefficients explain of the target by chance, βᵀ C_xx β for these

@@ -21,22 +21,22 @@ const (
 	mostlyNoise  = 2.25 // squares up to this many times the variance are treated as noise
 )
 
-// Thought is prior knowledge of an entry of records.
-type Thought struct {
-	Square  float64 // a typical square, in the tally's units
-	Endless bool    // it is unbounded: such entries make records long
+// Prior is prior knowledge of an entry of records.
+type Prior struct {
+	Square    float64 // a typical square, in the tally's units
+	Unbounded bool    // it is unbounded: such entries make records long
 }
 
 // squares returns the mean squares of entries, after clipping, and their sums over unbounded and
 // over bounded entries. If no squares are known it uses the prior ones.
 func (t *Tally) squares() (of []float64, endless, bounded float64) {
-	for i, e := range t.Thought {
+	for i, e := range t.Priors {
 		square := e.Square
 		if t.Layout.Products {
 			at := t.Layout.Product(i, i)
 			square = math.Max(t.Values[at], math.Sqrt(t.Variances[at])) / math.Max(1, float64(t.Records))
 		}
-		if of = append(of, square); e.Endless {
+		if of = append(of, square); e.Unbounded {
 			endless += square
 		} else {
 			bounded += square
@@ -76,7 +76,7 @@ func (t *Tally) gain(share float64, entry int, direction float64) float64 {
 		all, bounded = bounded, 0
 	}
 	grows := all // the part of the squares of typical records that is larger in long ones
-	if t.Thought[entry].Endless && direction > 0 {
+	if t.Priors[entry].Unbounded && direction > 0 {
 		grows = math.Min(all, of[entry]/float64(direction*direction))
 	}
 	square := float64(t.clip() * t.clip())
@@ -98,19 +98,19 @@ func (t *Tally) clip() (mean float64) {
 	return mean
 }
 
-// mended is a mean with half of what its records may have lost added back, and a bound on the
+// unclipped is a mean with half of what its records may have lost added back, and a bound on the
 // remaining bias.
-type mended struct{ value, variance, bias float64 }
+type unclipped struct{ value, variance, bias float64 }
 
-// mend adds back to means half of what clipping may have removed. That is shrunk if it is small
+// unclipMeans adds back to means half of what clipping may have removed. That is shrunk if it is small
 // compared with its noise (James and Stein). It is zero unless the count of clipped records exceeds
 // two of its standard errors. The rest of the possible loss bounds the bias, with sums counted one
 // standard error larger. If the count does not exceed one standard error, nothing is assumed to be
 // clipped.
-func (m *Summed) mend() {
-	m.mended = make([]mended, len(m.columns))
+func (m *Summed) unclipMeans() {
+	m.mended = make([]unclipped, len(m.columns))
 	for i, variance := range m.sum {
-		m.mended[i] = mended{value: m.mean[i], variance: variance}
+		m.mended[i] = unclipped{value: m.mean[i], variance: variance}
 	}
 	count, deviation := m.cut()
 	if !m.tallies[0].Layout.CutSums || !(count > deviation) {
@@ -149,7 +149,7 @@ func (m *Summed) mend() {
 			all = append(all, s)
 		}
 		all = all.sorted()
-		m.mended[i] = mended{m.mean[i] + float64(back*most), m.dot(all, all), float64((2-back)*math.Abs(most)) + math.Sqrt(noise)}
+		m.mended[i] = unclipped{m.mean[i] + float64(back*most), m.dot(all, all), float64((2-back)*math.Abs(most)) + math.Sqrt(noise)}
 	}
 }
 
@@ -164,23 +164,23 @@ func (m *Summed) cut() (count, deviation float64) {
 	return count, math.Sqrt(deviation)
 }
 
-// lost is how much clipping may have reduced the variance of a column.
-type lost struct {
+// clippingLoss is how much clipping may have reduced the variance of a column.
+type clippingLoss struct {
 	variance float64
 	shared   float64 // by the column's plain fraction of the squares, for covariances
 }
 
-// shorten estimates the losses. Of the lost squares a column has its fraction of all squares. For
+// estimateLoss estimates the losses. Of the lost squares a column has its fraction of all squares. For
 // variances that is the cube root of the fraction, as one column may be long much more often than
 // others. Variances depend on the longest records, and the noise of the count may hide a few of
 // them, so the count is taken one standard error larger.
-func (m *Summed) shorten() {
+func (m *Summed) estimateLoss() {
 	count, deviation := m.cut()
 	most := math.Max(count, 0) + deviation
 	if most == 0 {
 		return
 	}
-	m.lost = make([]lost, len(m.columns))
+	m.lost = make([]clippingLoss, len(m.columns))
 	for at := range m.tallies {
 		t := &m.tallies[at]
 		if len(t.Clips) == 0 {
@@ -205,9 +205,9 @@ func (m *Summed) shorten() {
 // the squares of unbounded ones only.
 func (t *Tally) parts() []float64 {
 	out, endless, bounded := t.squares()
-	for i, e := range t.Thought {
+	for i, e := range t.Priors {
 		all := endless
-		if !e.Endless {
+		if !e.Unbounded {
 			all += bounded
 		}
 		if all > 0 {

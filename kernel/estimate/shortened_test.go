@@ -74,9 +74,9 @@ func cutUnion(rng *rand.Rand, records [][]float64, clip, noise float64) (t Tally
 		t.Values[i] += sd * rng.NormFloat64()
 		t.Variances[i] = sd * sd
 	}
-	t.Clips, t.Thought = []float64{clip}, make([]Thought, d)
-	for i := range t.Thought {
-		t.Thought[i].Endless = true
+	t.Clips, t.Priors = []float64{clip}, make([]Prior, d)
+	for i := range t.Priors {
+		t.Priors[i].Unbounded = true
 	}
 	return t, means, variances
 }

@@ -7,18 +7,18 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// slope describes the error of a number computed from Moments as a function of the Gram matrix's
+// gradient describes the error of a number computed from Moments as a function of the Gram matrix's
 // error: a quadratic form in the centred variables and the columns of ones, as the general rule
 // needs it, with the products of its vectors and H. For the sampling of shared records it also
 // keeps the blocks of the matrix it depends on.
-type slope struct {
-	parts   []slopePart
+type gradient struct {
+	parts   []gradientPart
 	squares []float64 // weight of Err(z_i, z_i), by variable and column of ones; nil for none
 	blocks  []block
 }
 
-// slopePart is the error of one product ⟨x, y⟩.
-type slopePart struct{ x, y vector }
+// gradientPart is the error of one product ⟨x, y⟩.
+type gradientPart struct{ x, y vector }
 
 // block is uᵀ dC v in the block of parties p and q, times t.
 type block struct {
@@ -30,7 +30,7 @@ type block struct {
 // direction is a vector u of one party's variables, unscaled, and Cu.
 type direction struct{ u, cu []float64 }
 
-// slope is that of uᵀ M v, u and v being fixed:
+// gradient is that of uᵀ M v, u and v being fixed:
 //
 //	Σ_pq [Err(u_p, v_q) − (u_pᵀ C_pq v_q) Err(1_p, 1_q)]/N_pq
 //
@@ -38,13 +38,13 @@ type direction struct{ u, cu []float64 }
 // [own.taken]. The u_p are the variables of party p, divided by their scale. If the scale is of
 // standard deviations, their errors subtract half of Σ_i (u_i (Mv)_i + v_i (Mu)_i) times the
 // relative error of C_ii.
-func (m *Moments) slope(u, v []float64) slope {
+func (m *Moments) gradient(u, v []float64) gradient {
 	us := m.byParty(u)
 	vs := us
 	if &u[0] != &v[0] {
 		vs = m.byParty(v)
 	}
-	s := slope{blocks: m.blocks(us, vs)}
+	s := gradient{blocks: m.blocks(us, vs)}
 	n := len(m.vars)
 	for p, x := range us {
 		if x.a == nil {
@@ -67,9 +67,9 @@ func (m *Moments) slope(u, v []float64) slope {
 				o.add(-float64(inner2(x.a, y.ga)*t)*t, m.one(q))
 			}
 		}
-		s.parts = append(s.parts, slopePart{x, z})
+		s.parts = append(s.parts, gradientPart{x, z})
 		if m.centred {
-			s.parts = append(s.parts, slopePart{m.one(p), o})
+			s.parts = append(s.parts, gradientPart{m.one(p), o})
 		}
 	}
 	if m.standardised {
@@ -133,7 +133,7 @@ func (m *Moments) byParty(u []float64) []vector {
 }
 
 // plusVariances adds share[i] times the relative error of variable i's variance.
-func (s slope) plusVariances(m *Moments, share []float64) slope {
+func (s gradient) plusVariances(m *Moments, share []float64) gradient {
 	n := len(m.vars)
 	squares := make([]float64, n+len(m.ones))
 	copy(squares, s.squares)
@@ -156,10 +156,10 @@ func (s slope) plusVariances(m *Moments, share []float64) slope {
 }
 
 // plus is s + t·r.
-func (s slope) plus(t float64, r slope) slope {
-	out := slope{parts: slices.Clip(s.parts), blocks: slices.Clip(s.blocks), squares: s.squares}
+func (s gradient) plus(t float64, r gradient) gradient {
+	out := gradient{parts: slices.Clip(s.parts), blocks: slices.Clip(s.blocks), squares: s.squares}
 	for _, p := range r.parts {
-		out.parts = append(out.parts, slopePart{p.x.times(t), p.y})
+		out.parts = append(out.parts, gradientPart{p.x.times(t), p.y})
 	}
 	for _, b := range r.blocks {
 		b.t *= t
@@ -212,10 +212,10 @@ func (m *Moments) columns() (out []int) {
 }
 
 // variance is that of a slope: the sketch's error and the sampling of records.
-func (m *Moments) variance(s slope) float64 { return m.law.covariance(m, s, s) + m.sampling(s) }
+func (m *Moments) variance(s gradient) float64 { return m.law.covariance(m, s, s) + m.sampling(s) }
 
 // joint is the covariance of two slopes, with the same terms as variance.
-func (m *Moments) joint(s, r slope) float64 {
+func (m *Moments) joint(s, r gradient) float64 {
 	if m.sets.same {
 		return m.law.covariance(m, s, r)
 	}
@@ -223,7 +223,7 @@ func (m *Moments) joint(s, r slope) float64 {
 }
 
 // covariance is that caused by the sketch, by the general rule.
-func (projected) covariance(m *Moments, s, r slope) float64 {
+func (sketchErrors) covariance(m *Moments, s, r gradient) float64 {
 	k := float64(m.gram.k)
 	raw := wick(s, r, func(v vector) []float64 { return v.ha }, m.raw)
 	sum := raw/k + float64(k*m.cumulants(s, r))
@@ -235,14 +235,14 @@ func (projected) covariance(m *Moments, s, r slope) float64 {
 }
 
 // wick is 2 tr(WHVH), of H or of another matrix.
-func wick(s, r slope, of func(vector) []float64, h *mat.Dense) (sum float64) {
+func wick(s, r gradient, of func(vector) []float64, h *mat.Dense) (sum float64) {
 	for _, p := range s.parts {
 		for _, q := range r.parts {
 			x, y := of(q.x), of(q.y)
 			sum += float64(inner2(p.x.a, x)*inner2(p.y.a, y)) + float64(inner2(p.x.a, y)*inner2(p.y.a, x))
 		}
 	}
-	crossed := func(squares []float64, parts []slopePart) {
+	crossed := func(squares []float64, parts []gradientPart) {
 		for i, d := range squares {
 			if d == 0 {
 				continue
@@ -277,7 +277,7 @@ func inner2(x, y []float64) (sum float64) {
 }
 
 // cumulants is Σ W_ii V_ii κ_i over the columns as sketched.
-func (m *Moments) cumulants(s, r slope) (sum float64) {
+func (m *Moments) cumulants(s, r gradient) (sum float64) {
 	var w, v []float64
 	for i, column := range m.columns() {
 		if kappa := m.gram.noise[column].FourthCumulant; kappa != 0 {
@@ -292,7 +292,7 @@ func (m *Moments) cumulants(s, r slope) (sum float64) {
 
 // diagonal is that of a slope's matrix over the columns as sketched. A centred variable subtracts
 // its mean times the column of ones.
-func (m *Moments) diagonal(s slope) []float64 {
+func (m *Moments) diagonal(s gradient) []float64 {
 	n := len(m.vars)
 	out := make([]float64, n+len(m.ones))
 	sketched := func(a []float64) []float64 {
@@ -373,7 +373,7 @@ const manyBlocks = 64
 // each. Take means over sets S and T that contain all shared records A. Their differences from the
 // mean over A have the covariance (|S∩T|/(|S||T|) − 1/|S| − 1/|T| + 1/|A|) times that of single
 // records, which comes from Wick's theorem and the greatest kurtosis.
-func (m *Moments) sampling(s slope) (sum float64) {
+func (m *Moments) sampling(s gradient) (sum float64) {
 	if m.sets.same {
 		return 0
 	}
@@ -408,7 +408,7 @@ func (m *Moments) sampling(s slope) (sum float64) {
 }
 
 // sampledVariances is the covariance of a block with the variances in a slope.
-func (m *Moments) sampledVariances(s slope, x block) (sum float64) {
+func (m *Moments) sampledVariances(s gradient, x block) (sum float64) {
 	for i, d := range s.squares[:min(len(s.squares), len(m.vars))] {
 		p := m.party[i]
 		f := float64(m.sets.factor(p, p, x.p, x.q) * m.shared[p][p])

@@ -23,5 +23,5 @@ func (s squared) estimateAt(level Level) Estimate {
 	rest := s.variance - 2*float64(raw*raw)/s.k
 	at := raw - s.push
 	low, high := between(a, at, float64(at*at)-float64(z2*rest))
-	return finish(s.estimate, low-s.noise, high-s.noise, 0, math.Inf(1)).deviating(s.variance)
+	return newEstimate(s.estimate, low-s.noise, high-s.noise, 0, math.Inf(1)).withVariance(s.variance)
 }

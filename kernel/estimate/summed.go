@@ -41,11 +41,11 @@ type Summed struct {
 	columns    []TallyColumn
 	records    float64
 	mean       []float64
-	counts     []float64     // records that have a column
-	sum        []float64     // variances of means
-	covariance *mat.SymDense // nil if there are no products
-	mended     []mended      // by column: the mean to report
-	lost       []lost        // nil if no record was clipped, as far as is known
+	counts     []float64      // records that have a column
+	sum        []float64      // variances of means
+	covariance *mat.SymDense  // nil if there are no products
+	mended     []unclipped    // by column: the mean to report
+	lost       []clippingLoss // nil if no record was clipped, as far as is known
 }
 
 // NewSummed is for sums with one noise variance for each kind of entry. It returns an error if
@@ -140,7 +140,7 @@ func (m *Summed) Mean(i int, level Level) Estimate {
 	}
 	w := m.mended[i]
 	half := level.reach(math.Sqrt(w.variance), w.bias)
-	return finish(w.value, w.value-half, w.value+half, math.Inf(-1), math.Inf(1)).deviating(w.variance)
+	return newEstimate(w.value, w.value-half, w.value+half, math.Inf(-1), math.Inf(1)).withVariance(w.variance)
 }
 
 // Covariance estimates the covariance of columns i and j, or the variance of one.
@@ -170,7 +170,7 @@ func (m *Summed) Correlation(i, j int, level Level) Estimate {
 		return undefined("a variance does not stand out of the noise")
 	}
 	if i == j {
-		return finish(1, 1, 1, -1, 1)
+		return newEstimate(1, 1, 1, -1, 1)
 	}
 	a, b := x.value, y.value
 	norm := math.Sqrt(a) * math.Sqrt(b)

@@ -94,7 +94,7 @@ func TestSummedCover(t *testing.T) {
 			e := got.Interval.Estimate - want
 			s.sum += e
 			s.squares += e * e
-			s.deviation += got.Deviation / trials
+			s.deviation += got.StandardError / trials
 		}
 	}
 	for name, s := range tallies {

@@ -23,8 +23,8 @@ type Tally struct {
 	Unlabelled bool
 	// Clips are the lengths to which each party's records were clipped, in the tally's units. They
 	// are required if the layout counts clipped records.
-	Clips   []float64
-	Thought []Thought // by entry; required if records are clipped
+	Clips  []float64
+	Priors []Prior // by entry; required if records are clipped
 	// Centres and Units give, by entry of a record, its zero and its scale in the units that all
 	// tallies share; nil: 0 and 1.
 	Centres, Units []float64
@@ -207,8 +207,8 @@ func NewTallied(tallies []Tally, columns []TallyColumn) (*Summed, error) {
 	for i := range columns {
 		m.sum[i] = m.dot(m.meanError(i), m.meanError(i))
 	}
-	m.mend()
-	m.shorten()
+	m.unclipMeans()
+	m.estimateLoss()
 	if !tallies[0].Layout.Products {
 		return m, nil
 	}

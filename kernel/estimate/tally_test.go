@@ -262,7 +262,7 @@ func talliedLaw(t *testing.T, u tallied, source *rand.Rand) {
 				w = append(w, Entry{j, i, weight})
 			}
 		}
-		s := moments.slope(a, b)
+		s := moments.gradient(a, b)
 		exact, bound := m.Covary(w, w), moments.variance(s)
 		if bound < .8*exact || bound > 6*exact {
 			t.Errorf("variance %v, bound %v", exact, bound)

@@ -76,11 +76,11 @@ func TestCellsAreForecast(t *testing.T) {
 	}
 	// The errors of sizes are those of Cells.Group of package cluster.
 	of := design(20, 30_000, 5, 500, 4, 3, 1)
-	if got, want := of.Size().Deviation, math.Sqrt(of.Count*(100-20))/6000; math.Abs(got/want-1) > 1e-12 {
+	if got, want := of.Size().StandardError, math.Sqrt(of.Count*(100-20))/6000; math.Abs(got/want-1) > 1e-12 {
 		t.Errorf("sizes err by %v, want %v", got, want)
 	}
 	of.Count, of.Product = 0, 0
-	if e := of.Size(); e.Deviation != 0 || e.Undefined != "" {
+	if e := of.Size(); e.StandardError != 0 || e.Undefined != "" {
 		t.Errorf("without noise: %+v", e)
 	}
 }

@@ -49,9 +49,9 @@ func Whole() Contribution { return Contribution{Mean: 1, Square: 1} }
 // quantiles is the number of points that represent the distribution of a record's length.
 const quantiles = 256
 
-// coarse is the number of points that represent the distribution of the length of all columns but
+// coarseQuantiles is the number of points that represent the distribution of the length of all columns but
 // one.
-const coarse = 32
+const coarseQuantiles = 32
 
 // Clipped returns the contribution of records clipped to length clip. Their derived vector holds
 // ones of a weight, which are not scaled, and values of the columns, with their squares if asked.
@@ -62,7 +62,7 @@ func Clipped(clip, ones float64, squares bool, columns []Column) Contribution {
 	var c Contribution
 	all := lengths(columns, squares, quantiles)
 	for _, squared := range all {
-		f := constantly(clip, squared)
+		f := fixedLength(clip, squared)
 		c.Mean += f.Mean / float64(len(all))
 		c.Square += f.Square / float64(len(all))
 		c.Clipped += f.Clipped / float64(len(all))
@@ -97,36 +97,36 @@ func lengths(columns []Column, squares bool, points int) []float64 {
 	return out
 }
 
-// Left is the mean and the mean square of a column after its records are clipped.
-type Left struct{ Mean, Square float64 }
+// ClippedMoments is the mean and the mean square of a column after its records are clipped.
+type ClippedMoments struct{ Mean, Square float64 }
 
-// few is the largest number of columns at which a single one has a noticeable part in a record's
+// maxLooColumns is the largest number of columns at which a single one has a noticeable part in a record's
 // length.
-const few = 32
+const maxLooColumns = 32
 
-// LeftOf returns what clipping leaves of each of the columns, for records as in Clipped. The other
+// ClippedMomentsOf returns what clipping leaves of each of the columns, for records as in Clipped. The other
 // columns of its records are those in around, which is in the same order. If a column is a bit, its
 // rarer value is in the longer records, which are shortened more than others.
-func LeftOf(clip, ones float64, columns, around []Column) []Left {
+func ClippedMomentsOf(clip, ones float64, columns, around []Column) []ClippedMoments {
 	all := Clipped(clip, ones, false, around)
 	clip = beside(clip, ones)
-	whole := lengths(around, false, coarse)
-	out := make([]Left, len(columns))
+	whole := lengths(around, false, coarseQuantiles)
+	out := make([]ClippedMoments, len(columns))
 	for i, c := range columns {
 		m := c.moments()
-		out[i] = Left{Mean: all.Mean * m[1], Square: all.Square * m[2]}
+		out[i] = ClippedMoments{Mean: all.Mean * m[1], Square: all.Square * m[2]}
 		rare, low, high := c.bit()
 		if !(rare > 0) {
 			continue
 		}
 		rest := whole
-		if len(columns) <= few {
-			rest = lengths(slices.Concat(around[:i], around[i+1:]), false, coarse)
+		if len(columns) <= maxLooColumns {
+			rest = lengths(slices.Concat(around[:i], around[i+1:]), false, coarseQuantiles)
 		}
-		out[i] = Left{}
+		out[i] = ClippedMoments{}
 		for _, squared := range rest {
 			for _, at := range []struct{ share, value float64 }{{1 - rare, low}, {rare, high}} {
-				f := constantly(clip, squared+at.value*at.value)
+				f := fixedLength(clip, squared+at.value*at.value)
 				share := at.share / float64(len(rest))
 				out[i].Mean += share * f.Mean * at.value
 				out[i].Square += share * f.Square * at.value * at.value
@@ -148,8 +148,8 @@ func (c Column) bit() (share, low, high float64) {
 	return share, c.Mean - c.Spread/odds, c.Mean + c.Spread*odds
 }
 
-// constantly returns the contribution of records that all have this squared length.
-func constantly(clip, squared float64) Contribution {
+// fixedLength returns the contribution of records that all have this squared length.
+func fixedLength(clip, squared float64) Contribution {
 	if squared <= clip*clip {
 		return Whole()
 	}

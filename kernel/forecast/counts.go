@@ -16,7 +16,7 @@ type Counts struct {
 // error returns the error of this variance, in units of so many records.
 func (c Counts) error(variance, of float64) Error {
 	d := math.Sqrt(math.Max(0, variance)) / of
-	return Error{Deviation: d, HalfWidth: c.Noise.Reach(c.Level) * d, z: c.Noise.Reach(c.Level)}
+	return Error{StandardError: d, HalfWidth: c.Noise.Reach(c.Level) * d, z: c.Noise.Reach(c.Level)}
 }
 
 // Cell forecasts the number of records of one of so many cells, in units of itself, if all have

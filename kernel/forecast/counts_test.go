@@ -59,8 +59,8 @@ func TestCountsErrAsForecast(t *testing.T) {
 		name        string
 		said, erred float64
 	}{
-		{"a cell", c.Cell(12).Deviation, math.Sqrt(cell)}, {"a rank by a tree", c.Rank(0.37, 8, 256, false).Deviation, math.Sqrt(tree)},
-		{"a rank by one table", c.Rank(0.5, 0, 32, false).Deviation, math.Sqrt(flat)},
+		{"a cell", c.Cell(12).StandardError, math.Sqrt(cell)}, {"a rank by a tree", c.Rank(0.37, 8, 256, false).StandardError, math.Sqrt(tree)},
+		{"a rank by one table", c.Rank(0.5, 0, 32, false).StandardError, math.Sqrt(flat)},
 	} {
 		t.Logf("%s: said %.4f, erred %.4f", of.name, of.said, of.erred)
 		if of.said < 0.7*of.erred || of.said > 1.4*of.erred {

@@ -248,7 +248,7 @@ func TestRareBitsAreCut(t *testing.T) {
 			square[i] += f * f * v * v / draws
 		}
 	}
-	for i, got := range LeftOf(clip, ones, columns, columns) {
+	for i, got := range ClippedMomentsOf(clip, ones, columns, columns) {
 		if math.Abs(got.Square-square[i]) > 0.12*square[i] || math.Abs(got.Mean-mean[i]) > 0.02 {
 			t.Errorf("column %d: %+v is left, want a mean of %.4f and a mean square of %.4f", i, got, mean[i], square[i])
 		}
@@ -298,27 +298,27 @@ func TestPairWithoutNoise(t *testing.T) {
 	member := Member{Column: Normal(0, 1./3), Records: 10_000, Ones: 0.5, Keep: Whole()}
 	p := Pair{K: 400, X: member, Y: member, Shared: 10_000, Squares: true}
 	e, err := p.CorrelationE2()
-	if err != nil || math.Abs(e.Deviation-0.05) > 1e-3 || e.HalfWidth < 0.095 || e.HalfWidth > 0.1 {
+	if err != nil || math.Abs(e.StandardError-0.05) > 1e-3 || e.HalfWidth < 0.095 || e.HalfWidth > 0.1 {
 		t.Errorf("correlation by E2: %+v, %v", e, err)
 	}
-	if math.Abs(e.Detects()-1.96*e.Deviation) > 1e-4 {
+	if math.Abs(e.Detects()-1.96*e.StandardError) > 1e-4 {
 		t.Errorf("detects %g", e.Detects())
 	}
-	if e, err = p.Intersection(); err != nil || e.Deviation > 1e-6 {
+	if e, err = p.Intersection(); err != nil || e.StandardError > 1e-6 {
 		t.Errorf("intersection of equal sets: %+v, %v", e, err)
 	}
-	if e, err = p.Cosine(); err != nil || math.Abs(e.Deviation-0.05) > 1e-3 {
+	if e, err = p.Cosine(); err != nil || math.Abs(e.StandardError-0.05) > 1e-3 {
 		t.Errorf("cosine: %+v, %v", e, err)
 	}
-	if e, err = p.Distance(); err != nil || math.Abs(e.Deviation-math.Sqrt(2./400)) > 1e-3 {
+	if e, err = p.Distance(); err != nil || math.Abs(e.StandardError-math.Sqrt(2./400)) > 1e-3 {
 		t.Errorf("distance: %+v, %v", e, err)
 	}
 	p.Shared = 5_000
-	if e, err = p.CorrelationE2(); err != nil || math.Abs(e.Deviation-0.1) > 2e-3 {
+	if e, err = p.CorrelationE2(); err != nil || math.Abs(e.StandardError-0.1) > 2e-3 {
 		t.Errorf("correlation over half of the records: %+v, %v", e, err)
 	}
 	two, err := p.CorrelationE1()
-	if err != nil || two.Deviation <= e.Deviation {
+	if err != nil || two.StandardError <= e.StandardError {
 		t.Errorf("E1 errs by %+v, E2 by %+v: %v", two, e, err)
 	}
 	p.K = 0

@@ -35,7 +35,7 @@ func (g Groups) Within() (Error, error) {
 	if law.Bits {
 		bit, factor := law.bit().Variance, 2*n/(n-1)
 		for _, c := range g.Columns { // of 2n/(n−1) m(1−m), m being the mean of a column of bits
-			inner += factor * factor * (bit*lean(c, n)/n + 2*bit*bit/n/n)
+			inner += factor * factor * (bit*meanSlopeSquared(c, n)/n + 2*bit*bit/n/n)
 		}
 	}
 	return g.mean(added, inner, 4/(n-1))
@@ -53,15 +53,15 @@ func (g Groups) Between() (Error, error) {
 	if law.Bits {
 		bit := law.bit().Variance
 		for _, c := range g.Columns { // of a + b − 2ab, a and b being the means of two columns of bits
-			inner += bit*lean(c, m)/n + bit*lean(c, n)/m + 4*bit*bit/n/m
+			inner += bit*meanSlopeSquared(c, m)/n + bit*meanSlopeSquared(c, n)/m + 4*bit*bit/n/m
 		}
 	}
 	together := 1/n + 1/m
 	return g.mean(added, inner, (n-1)/n/n+(m-1)/m/m+together*together)
 }
 
-// lean returns E(1 − 2a)² for the mean a of n bits.
-func lean(c Column, n float64) float64 {
+// meanSlopeSquared returns E(1 − 2a)² for the mean a of n bits.
+func meanSlopeSquared(c Column, n float64) float64 {
 	return (1-2*c.Mean)*(1-2*c.Mean) + 4*c.Spread*c.Spread/n
 }
 
@@ -100,6 +100,6 @@ func (g Groups) mean(added, inner, apart float64) (Error, error) {
 		return Error{}, err
 	}
 	out := in(claimed.Mean, e, g.Level)
-	out.Deviation = math.Sqrt(variance) / claimed.Mean
+	out.StandardError = math.Sqrt(variance) / claimed.Mean
 	return out, nil
 }

@@ -130,8 +130,8 @@ func TestGroupsErrAsDrawsDo(t *testing.T) {
 				want float64
 			}{{"within", groups.Within, math.Sqrt(inside) / mean}, {"between", groups.Between, math.Sqrt(across) / mean}} {
 				e, err := one.of()
-				if err != nil || !near(e.Deviation, one.want, 0.1) {
-					t.Errorf("%s errs by %.4f, want %.4f (%v)", one.name, e.Deviation, one.want, err)
+				if err != nil || !near(e.StandardError, one.want, 0.1) {
+					t.Errorf("%s errs by %.4f, want %.4f (%v)", one.name, e.StandardError, one.want, err)
 				}
 				if e.HalfWidth < 1.5*one.want {
 					t.Errorf("%s: ±%v is too narrow for an error of %v", one.name, e.HalfWidth, one.want)
@@ -144,13 +144,13 @@ func TestGroupsErrAsDrawsDo(t *testing.T) {
 // A zero distance has no relative error, and the distance of two independent records follows from
 // both spreads.
 func TestDistancesOfRecords(t *testing.T) {
-	if e := Relative(1, 0); e.Undefined == "" || e.Deviation != 0 {
+	if e := Relative(1, 0); e.Undefined == "" || e.StandardError != 0 {
 		t.Errorf("records that are alike: %+v", e)
 	}
-	if e := Relative(-1e-20, 4); e.Deviation != 0 || e.Undefined != "" {
+	if e := Relative(-1e-20, 4); e.StandardError != 0 || e.Undefined != "" {
 		t.Errorf("no variance: %+v", e)
 	}
-	if e := Relative(4, 8); e.Deviation != 0.25 || math.Abs(e.Detects()-0.49) > 1e-3 {
+	if e := Relative(4, 8); e.StandardError != 0.25 || math.Abs(e.Detects()-0.49) > 1e-3 {
 		t.Errorf("a deviation of 2 beside 8: %+v", e)
 	}
 	r, n := rand.New(rand.NewPCG(1, 2)), 200_000.

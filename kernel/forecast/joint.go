@@ -34,9 +34,9 @@ func (j Joint) Component() Error {
 	if j.Correlation.Undefined != "" {
 		return j.Correlation
 	}
-	s, n := j.Correlation.Deviation, float64(j.Columns)
+	s, n := j.Correlation.StandardError, float64(j.Columns)
 	excess := s * (edge(j.Columns) + n/math.Sqrt(j.K))
-	return Error{Deviation: excess / n, HalfWidth: math.Sqrt2 * j.Correlation.HalfWidth / n, z: 1, Standings: j.Correlation.Standings}
+	return Error{StandardError: excess / n, HalfWidth: math.Sqrt2 * j.Correlation.HalfWidth / n, z: 1, Standings: j.Correlation.Standings}
 }
 
 // Coefficient forecasts a coefficient of a regression on the columns, in spreads of the target for
@@ -74,8 +74,8 @@ func (j Joint) identified() Error {
 	if j.Correlation.Undefined != "" {
 		return j.Correlation
 	}
-	s := j.Correlation.Deviation
-	if j.Columns > 1 && j.Least+j.Ridge-s*edge(j.Columns) < estimate.Identified*math.Sqrt2*s {
+	s := j.Correlation.StandardError
+	if j.Columns > 1 && j.Least+j.Ridge-s*edge(j.Columns) < estimate.MinConditionZ*math.Sqrt2*s {
 		return Error{Undefined: "noise would make the columns look collinear, so no coefficient could be estimated"}
 	}
 	return Error{}
@@ -83,8 +83,8 @@ func (j Joint) identified() Error {
 
 // times returns the error in other units.
 func (e Error) times(t float64) Error {
-	e.Deviation *= t
-	e.plain *= t
+	e.StandardError *= t
+	e.unclamped *= t
 	e.HalfWidth *= t
 	return e
 }

@@ -40,13 +40,13 @@ func TestGreatestEigenvalueOfErrors(t *testing.T) {
 }
 
 func TestComponentsOfErrors(t *testing.T) {
-	j := Joint{Correlation: Error{Deviation: 0.01, HalfWidth: 0.02}, Columns: 10, K: math.Inf(1), Least: 1}
+	j := Joint{Correlation: Error{StandardError: 0.01, HalfWidth: 0.02}, Columns: 10, K: math.Inf(1), Least: 1}
 	sums := j.Component()
-	if want := 0.01 * edge(10) / 10; !near(sums.Deviation, want, 1e-12) || sums.Detects() != sums.Deviation {
+	if want := 0.01 * edge(10) / 10; !near(sums.StandardError, want, 1e-12) || sums.Detects() != sums.StandardError {
 		t.Errorf("without a projection %+v, want %v", sums, want)
 	}
 	j.K = 100
-	if projected := j.Component(); !near(projected.Deviation-sums.Deviation, 0.01/math.Sqrt(100), 1e-9) {
+	if projected := j.Component(); !near(projected.StandardError-sums.StandardError, 0.01/math.Sqrt(100), 1e-9) {
 		t.Errorf("with a projection %+v, without %+v", projected, sums)
 	}
 	j.Correlation = Error{Undefined: "no"}
@@ -62,17 +62,17 @@ func TestComponentsOfErrors(t *testing.T) {
 // collinear.
 func TestCoefficients(t *testing.T) {
 	lost := []estimate.Standing{{Value: 9, Threshold: 3}}
-	covariance := Error{Deviation: 0.1, HalfWidth: 0.2}
-	j := Joint{Correlation: Error{Deviation: 0.01, Standings: lost}, Columns: 5, K: math.Inf(1), Least: 1}
-	if e := j.Coefficient(covariance); e.Deviation != 0.1 || e.HalfWidth != 0.2 || len(e.Standings) != 1 {
+	covariance := Error{StandardError: 0.1, HalfWidth: 0.2}
+	j := Joint{Correlation: Error{StandardError: 0.01, Standings: lost}, Columns: 5, K: math.Inf(1), Least: 1}
+	if e := j.Coefficient(covariance); e.StandardError != 0.1 || e.HalfWidth != 0.2 || len(e.Standings) != 1 {
 		t.Errorf("of sums: %+v", e)
 	}
 	j.K = 8 // five coefficients and an intercept leave two
-	if e := j.Coefficient(covariance); !near(e.Deviation, 0.2, 1e-9) {
+	if e := j.Coefficient(covariance); !near(e.StandardError, 0.2, 1e-9) {
 		t.Errorf("with two degrees of freedom of eight: %+v", e)
 	}
 	j.Ridge = 1
-	if e := j.Coefficient(covariance); !near(e.Deviation, 0.1, 1e-9) {
+	if e := j.Coefficient(covariance); !near(e.StandardError, 0.1, 1e-9) {
 		t.Errorf("with a ridge of 1: %+v", e)
 	}
 	for k, defined := range map[float64]bool{6: false, 6.5: false, 7: true} {
@@ -81,7 +81,7 @@ func TestCoefficients(t *testing.T) {
 			t.Errorf("k = %v: %+v", k, e)
 		}
 	}
-	j.K, j.Ridge, j.Correlation.Deviation = math.Inf(1), 0, 0.3
+	j.K, j.Ridge, j.Correlation.StandardError = math.Inf(1), 0, 0.3
 	if e := j.Coefficient(covariance); e.Undefined == "" {
 		t.Errorf("with correlations that err by 0.3: %+v", e)
 	}
@@ -101,13 +101,13 @@ func TestCoefficients(t *testing.T) {
 // The difference of two classes of half the records each is twice the covariance, and their errors
 // are independent.
 func TestDifferencesOfClasses(t *testing.T) {
-	j := Joint{Correlation: Error{Deviation: 0.01}, Columns: 3, K: math.Inf(1), Least: 1}
-	covariance := Error{Deviation: 0.1}
-	if e := j.Difference(covariance, 0.5); !near(e.Deviation, math.Sqrt2*0.1, 1e-9) {
+	j := Joint{Correlation: Error{StandardError: 0.01}, Columns: 3, K: math.Inf(1), Least: 1}
+	covariance := Error{StandardError: 0.1}
+	if e := j.Difference(covariance, 0.5); !near(e.StandardError, math.Sqrt2*0.1, 1e-9) {
 		t.Errorf("halves: %+v", e)
 	}
-	if rare, half := j.Difference(covariance, 0.1), j.Difference(covariance, 0.5); rare.Deviation <= half.Deviation {
-		t.Errorf("a rare class errs by %v, one of half the records by %v", rare.Deviation, half.Deviation)
+	if rare, half := j.Difference(covariance, 0.1), j.Difference(covariance, 0.5); rare.StandardError <= half.StandardError {
+		t.Errorf("a rare class errs by %v, one of half the records by %v", rare.StandardError, half.StandardError)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestSums(t *testing.T) {
 		"correlation": {Sums.Correlation, 6. / 1000 / 0.5 / 0.25},
 	} {
 		e, err := c.of(s)
-		if err != nil || e.Undefined != "" || !near(e.Deviation, c.want, 0.03) || !near(e.Detects(), 1.96*c.want, 0.04) {
+		if err != nil || e.Undefined != "" || !near(e.StandardError, c.want, 0.03) || !near(e.Detects(), 1.96*c.want, 0.04) {
 			t.Errorf("%s: %+v, %v, want %v", name, e, err, c.want)
 		}
 		broken := s
@@ -137,7 +137,7 @@ func TestSums(t *testing.T) {
 		}
 	}
 	s.Noise = estimate.MomentNoise{Square: 1e9, Product: 1e9, Sum: 1e9}
-	if e, err := s.Correlation(); err != nil || e.Lost() < 0.9 {
+	if e, err := s.Correlation(); err != nil || e.FailureProbability() < 0.9 {
 		t.Errorf("a correlation that drowns: %+v, %v", e, err)
 	}
 }

@@ -79,5 +79,5 @@ func Relative(variance, of float64) Error {
 		return Error{Undefined: "the number is 0, so it has no relative error"}
 	}
 	d := math.Sqrt(math.Max(0, variance)) / of // rounding may make it slightly negative
-	return Error{Deviation: d, HalfWidth: quantile(0) * d, z: quantile(0)}
+	return Error{StandardError: d, HalfWidth: quantile(0) * d, z: quantile(0)}
 }

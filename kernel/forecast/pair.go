@@ -11,15 +11,15 @@ import (
 
 // Member is one of the two columns of a pair, with the other contents of its party's sketch.
 type Member struct {
-	Column    Column         // of encoded values
-	Origin    float64        // added to an encoded value in an answer, in encoded units: lower bound or centre over the unit; 0 if the sketch has no ones
-	Records   float64        // required: the party's records; of the union, those of all parties
-	Ones      float64        // weight of the column of ones; 0: none
-	Keep      Contribution   // of a record; Whole if nothing is clipped
-	Noise     estimate.Noise // on a coordinate of values and squares, in encoded units; of the union, that of all parties together
-	OnesNoise estimate.Noise // like Noise, of the column of ones
-	Unit      float64        // real size of an encoded unit; 0 means 1
-	Own       *estimate.Own  // expected moments that the party publishes beside its sketch; nil if it does not
+	Column    Column                     // of encoded values
+	Origin    float64                    // added to an encoded value in an answer, in encoded units: lower bound or centre over the unit; 0 if the sketch has no ones
+	Records   float64                    // required: the party's records; of the union, those of all parties
+	Ones      float64                    // weight of the column of ones; 0: none
+	Keep      Contribution               // of a record; Whole if nothing is clipped
+	Noise     estimate.Noise             // on a coordinate of values and squares, in encoded units; of the union, that of all parties together
+	OnesNoise estimate.Noise             // like Noise, of the column of ones
+	Unit      float64                    // real size of an encoded unit; 0 means 1
+	Own       *estimate.PublishedMoments // expected moments that the party publishes beside its sketch; nil if it does not
 }
 
 // Pair is two uncorrelated columns in sketches of k coordinates.
@@ -34,11 +34,11 @@ type Pair struct {
 
 // Error is the forecast of one answer.
 type Error struct {
-	Deviation float64 // standard error
-	HalfWidth float64 // half of the width of the interval
-	Undefined string  // why there is no interval; empty if there is one
-	z         float64 // standard errors to either side in a normal interval of the level
-	plain     float64 // standard error without the cut of Within, if larger
+	StandardError float64 // standard error
+	HalfWidth     float64 // half of the width of the interval
+	Undefined     string  // why there is no interval; empty if there is one
+	z             float64 // standard errors to either side in a normal interval of the level
+	unclamped     float64 // standard error without the cut of Within, if larger
 
 	Standings []estimate.Standing // divisors of the answer, each once
 }
@@ -52,11 +52,11 @@ func quantile(l estimate.Level) float64 {
 }
 
 // Detects returns the least effect whose interval excludes zero, in the units of Deviation.
-func (e Error) Detects() float64 { return e.z * math.Max(e.Deviation, e.plain) }
+func (e Error) Detects() float64 { return e.z * math.Max(e.StandardError, e.unclamped) }
 
-// Lost returns about the probability that there is no answer because a divisor does not stand out
+// FailureProbability returns about the probability that there is no answer because a divisor does not stand out
 // of its error. It is 1 if no answer is expected.
-func (e Error) Lost() float64 {
+func (e Error) FailureProbability() float64 {
 	if e.Undefined != "" {
 		return 1
 	}
@@ -67,8 +67,8 @@ func (e Error) Lost() float64 {
 	return 1 - kept
 }
 
-// Noisier returns the error if columns have by times as much noise relative to their values.
-func (e Error) Noisier(by float64) Error {
+// WithNoise returns the error if columns have by times as much noise relative to their values.
+func (e Error) WithNoise(by float64) Error {
 	e = e.times(by)
 	standings := e.Standings
 	e.Standings = nil
@@ -81,9 +81,9 @@ func (e Error) Noisier(by float64) Error {
 	return e
 }
 
-// Shortened returns the error if columns keep only a part of their variance, so that divisors may
+// WithVariance returns the error if columns keep only a part of their variance, so that divisors may
 // no longer stand out.
-func (e Error) Shortened(part float64) Error {
+func (e Error) WithVariance(part float64) Error {
 	standings := slices.Clone(e.Standings)
 	for i := range standings {
 		if !standings[i].Count {
@@ -107,7 +107,7 @@ func in(scale float64, e estimate.Estimate, level estimate.Level) Error {
 	if !e.Defined() {
 		return Error{Undefined: e.Undefined}
 	}
-	return Error{Deviation: e.Deviation / scale, HalfWidth: (e.High - e.Low) / 2 / scale, z: quantile(level)}
+	return Error{StandardError: e.StandardError / scale, HalfWidth: (e.High - e.Low) / 2 / scale, z: quantile(level)}
 }
 
 // Indices of the columns in a pair's Gram matrix.
@@ -321,7 +321,7 @@ func (p Pair) Variance() (Error, error) {
 	}
 	x, _ := p.variables()
 	out := in(p.X.Column.Spread*p.X.Column.Spread, g.Covariance(x, x, p.Level), p.Level)
-	out.Deviation = math.Sqrt(math.Max(0, out.Deviation*out.Deviation-p.bits()))
+	out.StandardError = math.Sqrt(math.Max(0, out.StandardError*out.StandardError-p.bits()))
 	return out, nil
 }
 
@@ -337,14 +337,14 @@ func (p Pair) bits() float64 {
 	return 8 * v / (p.X.Records * p.X.Column.Spread * p.X.Column.Spread)
 }
 
-// Within returns the error of a number with this value once it is cut to the range from lo to hi,
+// Clamped returns the error of a number with this value once it is cut to the range from lo to hi,
 // which contains it, all in the units of Deviation. Detects ignores the cut.
-func (e Error) Within(value, lo, hi float64) Error {
-	s := e.Deviation
+func (e Error) Clamped(value, lo, hi float64) Error {
+	s := e.StandardError
 	if e.Undefined != "" || !(s > 0) {
 		return e
 	}
-	e.plain = math.Max(e.plain, s)
+	e.unclamped = math.Max(e.unclamped, s)
 	part := func(end float64) float64 { // of E min(Z, end)² for Z > 0
 		if math.IsInf(end, 1) {
 			return 0.5
@@ -352,6 +352,6 @@ func (e Error) Within(value, lo, hi float64) Error {
 		beyond := math.Erfc(end/math.Sqrt2) / 2
 		return end*end*beyond + 0.5 - beyond - end*math.Exp(-end*end/2)/math.Sqrt(2*math.Pi)
 	}
-	e.Deviation = s * math.Sqrt(part(math.Max(0, value-lo)/s)+part(math.Max(0, hi-value)/s))
+	e.StandardError = s * math.Sqrt(part(math.Max(0, value-lo)/s)+part(math.Max(0, hi-value)/s))
 	return e
 }

@@ -23,7 +23,7 @@ func TestLost(t *testing.T) {
 		{Error{Standings: []estimate.Standing{half, half}}, 0.75},
 		{Error{Standings: []estimate.Standing{half, {Value: 99, Threshold: 3}}}, 0.5},
 	} {
-		if got := c.of.Lost(); math.Abs(got-c.want) > 1e-9 {
+		if got := c.of.FailureProbability(); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%+v is lost with probability %v, want %v", c.of, got, c.want)
 		}
 	}
@@ -32,13 +32,13 @@ func TestLost(t *testing.T) {
 // More noise on columns, and a shorter column, reduce divisors other than counts of records. The
 // error that the method was called on does not change.
 func TestNoisierAndShortened(t *testing.T) {
-	e := Error{Deviation: 2, HalfWidth: 4, Standings: []estimate.Standing{{Value: 12, Threshold: 3}, {Value: 8, Count: true}}}
-	noisier := e.Noisier(2)
-	if noisier.Deviation != 4 || noisier.HalfWidth != 8 || noisier.Standings[0] != (estimate.Standing{Value: 6, Threshold: 3}) || noisier.Standings[1] != e.Standings[1] {
+	e := Error{StandardError: 2, HalfWidth: 4, Standings: []estimate.Standing{{Value: 12, Threshold: 3}, {Value: 8, Count: true}}}
+	noisier := e.WithNoise(2)
+	if noisier.StandardError != 4 || noisier.HalfWidth != 8 || noisier.Standings[0] != (estimate.Standing{Value: 6, Threshold: 3}) || noisier.Standings[1] != e.Standings[1] {
 		t.Errorf("with twice the noise %+v", noisier)
 	}
-	shorter := e.Shortened(0.25)
-	if shorter.Deviation != 2 || shorter.Standings[0].Value != 3 || shorter.Standings[1] != e.Standings[1] {
+	shorter := e.WithVariance(0.25)
+	if shorter.StandardError != 2 || shorter.Standings[0].Value != 3 || shorter.Standings[1] != e.Standings[1] {
 		t.Errorf("with a quarter of the variance %+v", shorter)
 	}
 	if e.Standings[0].Value != 12 {
@@ -50,7 +50,7 @@ func TestNoisierAndShortened(t *testing.T) {
 // the cut.
 func TestWithinARange(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
-	whole := Error{Deviation: 0.5, z: 2}
+	whole := Error{StandardError: 0.5, z: 2}
 	for _, c := range []struct{ value, lo, hi float64 }{{0, -1, 1}, {0.9, -1, 1}, {1, -1, 1}, {-1, -1, 1}, {0.2, 0, math.Inf(1)}} {
 		const draws = 200_000
 		var squares float64
@@ -58,13 +58,13 @@ func TestWithinARange(t *testing.T) {
 			x := math.Min(math.Max(c.value+0.5*r.NormFloat64(), c.lo), c.hi) - c.value
 			squares += x * x / draws
 		}
-		got := whole.Within(c.value, c.lo, c.hi)
-		if !near(got.Deviation, math.Sqrt(squares), 0.01) || got.Detects() != whole.Detects() {
-			t.Errorf("%v in %v to %v errs by %v, want %v; detects %v", c.value, c.lo, c.hi, got.Deviation, math.Sqrt(squares), got.Detects())
+		got := whole.Clamped(c.value, c.lo, c.hi)
+		if !near(got.StandardError, math.Sqrt(squares), 0.01) || got.Detects() != whole.Detects() {
+			t.Errorf("%v in %v to %v errs by %v, want %v; detects %v", c.value, c.lo, c.hi, got.StandardError, math.Sqrt(squares), got.Detects())
 		}
 	}
 	for _, e := range []Error{{Undefined: "no"}, {}} {
-		if got := e.Within(0, -1, 1); got.Deviation != 0 || got.Undefined != e.Undefined {
+		if got := e.Clamped(0, -1, 1); got.StandardError != 0 || got.Undefined != e.Undefined {
 			t.Errorf("%+v became %+v", e, got)
 		}
 	}
@@ -87,20 +87,20 @@ func TestPairAnswers(t *testing.T) {
 		"inner product": {Pair.InnerProduct, math.Sqrt(2. / k)},
 	} {
 		e, err := c.of(p)
-		if err != nil || !near(e.Deviation, c.want, 0.03) || !near(e.HalfWidth, 1.96*c.want, 0.06) {
+		if err != nil || !near(e.StandardError, c.want, 0.03) || !near(e.HalfWidth, 1.96*c.want, 0.06) {
 			t.Errorf("%s: %+v, %v, want %v", name, e, err, c.want)
 		}
 		noisy := p
 		noisy.X.Noise.Variance, noisy.Y.Noise.Variance = 30, 30
-		if more, err := c.of(noisy); err != nil || more.Deviation <= e.Deviation {
-			t.Errorf("%s: %v with noise and %v without, %v", name, more.Deviation, e.Deviation, err)
+		if more, err := c.of(noisy); err != nil || more.StandardError <= e.StandardError {
+			t.Errorf("%s: %v with noise and %v without, %v", name, more.StandardError, e.StandardError, err)
 		}
 		noisy.K = -1
 		if _, err := c.of(noisy); err == nil {
 			t.Errorf("%s: k = -1 is accepted", name)
 		}
 	}
-	if e, err := p.Mean(); err != nil || !(e.Deviation < 0.06) || len(e.Standings) == 0 {
+	if e, err := p.Mean(); err != nil || !(e.StandardError < 0.06) || len(e.Standings) == 0 {
 		t.Errorf("mean: %+v, %v", e, err)
 	}
 	on, err := p.SharedStanding()
@@ -133,7 +133,7 @@ func TestPairOfAUnion(t *testing.T) {
 	member := Member{Column: Normal(0, 1./3), Records: 20_000, Ones: 0.5, Keep: Contribution{Mean: 0.9, Square: 0.82}}
 	p := Pair{K: 900, X: member, Y: member, Shared: 20_000, Union: true, Squares: true}
 	e, err := p.CorrelationE2()
-	if err != nil || !near(e.Deviation, 1./30, 0.03) {
+	if err != nil || !near(e.StandardError, 1./30, 0.03) {
 		t.Errorf("correlation in a union: %+v, %v", e, err)
 	}
 }
@@ -149,10 +149,10 @@ func TestVarianceOfRandomisedBits(t *testing.T) {
 		t.Fatal(err)
 	}
 	without, err := Pair{K: k, X: Member{Column: member.Column, Records: records, Ones: 1, Keep: Whole()}, Y: member, Shared: records, Union: true}.Variance()
-	if err != nil || !(e.Deviation > without.Deviation) {
-		t.Errorf("variance of bits errs by %v, and by %v if they are not randomised (%v)", e.Deviation, without.Deviation, err)
+	if err != nil || !(e.StandardError > without.StandardError) {
+		t.Errorf("variance of bits errs by %v, and by %v if they are not randomised (%v)", e.StandardError, without.StandardError, err)
 	}
-	if !(e.HalfWidth > 1.96*e.Deviation) {
-		t.Errorf("the interval of ±%v is no wider than the error of %v asks for", e.HalfWidth, e.Deviation)
+	if !(e.HalfWidth > 1.96*e.StandardError) {
+		t.Errorf("the interval of ±%v is no wider than the error of %v asks for", e.HalfWidth, e.StandardError)
 	}
 }

@@ -10,39 +10,39 @@ import (
 // Known is the prior knowledge of a column of a vertical study, relative to the centre that its
 // sketch subtracts.
 type Known struct {
-	Column         // of its entries
-	Most   float64 // required: upper bound on the length of its entries together
-	Told   bool    // the spread is declared, not assumed
-	Bit    bool    // entries are bits minus their centre
+	Column            // of its entries
+	MaxLength float64 // required: upper bound on the length of its entries together
+	Declared  bool    // the spread is declared, not assumed
+	Bit       bool    // entries are bits minus their centre
 }
 
 // KnownBit is a bit around the middle of its range, of which nothing else is declared.
 func KnownBit() Known {
 	c := Binary(0.5 - offCentre/2)
 	c.Mean -= 0.5
-	return Known{Column: c, Most: 0.5, Bit: true}
+	return Known{Column: c, MaxLength: 0.5, Bit: true}
 }
 
 // KnownRate is a bit around its declared rate.
 func KnownRate(rate float64) Known {
 	c := Binary(rate)
 	c.Mean = 0
-	return Known{Column: c, Most: math.Max(rate, 1-rate), Told: true, Bit: true}
+	return Known{Column: c, MaxLength: math.Max(rate, 1-rate), Declared: true, Bit: true}
 }
 
 // KnownSpread is a number around its declared centre, three declared spreads being 1.
-func KnownSpread() Known { return Known{Column: Normal(0, 1./3), Most: 1, Told: true} }
+func KnownSpread() Known { return Known{Column: Normal(0, 1./3), MaxLength: 1, Declared: true} }
 
 // KnownBounds is a number around the middle of its declared bounds. Its spread is assumed to be a
 // tenth of their distance.
-func KnownBounds() Known { return Known{Column: Normal(0, 0.1), Most: 0.5} }
+func KnownBounds() Known { return Known{Column: Normal(0, 0.1), MaxLength: 0.5} }
 
 // KnownCategory is the one-hot entries of a category with one of a few values. They are not
 // centred.
-func KnownCategory() Known { return Known{Column: Binary(0.25), Most: 1} }
+func KnownCategory() Known { return Known{Column: Binary(0.25), MaxLength: 1} }
 
-// Holding is the prior knowledge of one party of a vertical study.
-type Holding struct {
+// PartyColumns is the prior knowledge of one party of a vertical study.
+type PartyColumns struct {
 	Records float64 // required
 	Columns []Known // required
 }
@@ -78,7 +78,7 @@ const (
 // with means m around the centre, the length B to which values are clipped, and the weight w of the
 // ones. So k is √(n_A n_B) s_i s_j/√(v_i v_j) for the median pair, w² is |m|B, and B is as long as
 // nearly all records are. Nothing in it depends on the parties' data.
-func VerticalLayout(holdings []Holding, mu dp.Mu) Layout {
+func VerticalLayout(holdings []PartyColumns, mu dp.Mu) Layout {
 	var out Layout
 	// The best clip depends on the error of correlations, and that error on the clip.
 	nu := 0.1
@@ -100,15 +100,15 @@ func VerticalLayout(holdings []Holding, mu dp.Mu) Layout {
 func upTo(x, n float64) float64 { return math.Ceil(x*n-1e-9) / n }
 
 // length returns the length to clip a party's values to if ν is the error of correlations.
-func (h Holding) length(nu float64) float64 {
+func (h PartyColumns) length(nu float64) float64 {
 	var sum float64
 	numbers := ClipRule(len(h.Columns), nu)
 	for _, c := range h.Columns {
-		m, most := numbers, c.Most*c.Most
+		m, most := numbers, c.MaxLength*c.MaxLength
 		if c.Bit {
 			m = BitLength
 		}
-		if c.Told {
+		if c.Declared {
 			most = math.Min(most, m*m*(c.Spread*c.Spread+c.Mean*c.Mean))
 		}
 		sum += most
@@ -117,11 +117,11 @@ func (h Holding) length(nu float64) float64 {
 }
 
 // off returns the distance of a typical column's mean from the public centre.
-func (h Holding) off() float64 {
+func (h PartyColumns) off() float64 {
 	var all []float64
 	for _, c := range h.Columns {
-		if !c.Told {
-			all = append(all, offCentre*c.Most)
+		if !c.Declared {
+			all = append(all, offCentre*c.MaxLength)
 		} else {
 			all = append(all, math.Max(math.Abs(c.Mean), 0.3*c.Spread)) // declared centres are slightly off
 		}
@@ -131,7 +131,7 @@ func (h Holding) off() float64 {
 
 // project returns the k of the median pair, and the error of its correlation if both parties hold
 // all records of the smaller one.
-func (l Layout) project(holdings []Holding, nu, mu float64) (k int, deviation float64) {
+func (l Layout) project(holdings []PartyColumns, nu, mu float64) (k int, deviation float64) {
 	type side struct{ records, signal, noise float64 } // signal n s², noise v of the median column
 	var sides []side
 	for _, h := range holdings {

@@ -33,7 +33,7 @@ func TestVerticalLayout(t *testing.T) {
 		{"numbers", alike(8, KnownSpread()), 34_000, 0.8379, 0, 0.5},
 		{"many records", alike(8, KnownSpread()), 5e6, 0.8379, 0, 0},
 	} {
-		holdings := []Holding{{test.records, test.columns}, {test.records, test.columns}}
+		holdings := []PartyColumns{{test.records, test.columns}, {test.records, test.columns}}
 		l := VerticalLayout(holdings, test.mu)
 		t.Logf("%s: %+v", test.name, l)
 		if math.Abs(l.Clip-test.clip) > 0.03 && test.clip > 0 || math.Abs(l.Ones-test.ones) > 0.051 && test.ones > 0 {
@@ -49,7 +49,7 @@ func TestVerticalLayout(t *testing.T) {
 			if err != nil || e.Undefined != "" {
 				return math.Inf(1)
 			}
-			return e.Deviation
+			return e.StandardError
 		}
 		own := at(l.K)
 		for k := 16; k <= 1<<14; k += k/3 + 1 {
@@ -62,7 +62,7 @@ func TestVerticalLayout(t *testing.T) {
 
 // The inputs that a draft may have: nothing, one party, columns of hardly any records.
 func TestVerticalLayoutOfLittle(t *testing.T) {
-	for _, holdings := range [][]Holding{
+	for _, holdings := range [][]PartyColumns{
 		nil, {{Records: 10}}, {{Records: 1e4, Columns: alike(3, KnownCategory())}},
 		{{Records: 2, Columns: alike(1, KnownBounds())}, {Records: 1e12, Columns: alike(2000, KnownSpread())}},
 	} {

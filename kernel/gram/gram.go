@@ -141,7 +141,7 @@ func (s *sums) add(from, rows int) {
 	}
 	more := uint64(rows) * s.largest * s.largest
 	if s.bound > math.MaxInt64-more {
-		s.widen()
+		s.flush()
 	}
 	s.bound += more
 	const each = 16
@@ -174,8 +174,8 @@ func (s *sums) pack(base, from, to int) {
 	}
 }
 
-// widen moves the sums of the tiles to 128 bits and clears the tiles.
-func (s *sums) widen() {
+// flush moves the sums of the tiles to 128 bits and clears the tiles.
+func (s *sums) flush() {
 	if s.wide == nil {
 		s.wide = make([]wide, len(s.tiles)*tileEntries)
 	}

@@ -12,14 +12,14 @@ import (
 
 // Data are n labelled points of dimension d. They are neither changed nor kept.
 type Data struct {
-	Points  *mat.Dense // n × d, finite
-	Labels  []int      // n labels, from 0 to Classes-1
-	Classes int        // at least 2
-	Noise   Randomised // how the labels were randomised; default: not at all
-	Room    room.Giver // for the space that training needs for each point, and matrices. Default: memory
-	Memory  int64      // bytes of the points that are held to read them out of order. It does not change the result. Default: all
+	Points  *mat.Dense     // n × d, finite
+	Labels  []int          // n labels, from 0 to Classes-1
+	Classes int            // at least 2
+	Noise   Randomised     // how the labels were randomised; default: not at all
+	Room    room.Allocator // for the space that training needs for each point, and matrices. Default: memory
+	Memory  int64          // bytes of the points that are held to read them out of order. It does not change the result. Default: all
 
-	space *space // shared by all models that are trained; nil: each has its own
+	space *scratch // shared by all models that are trained; nil: each has its own
 }
 
 // Randomised says that labels went through k-ary randomised response.
@@ -36,12 +36,12 @@ type DataError struct{ Problem string }
 
 func (e *DataError) Error() string { return e.Problem }
 
-func unfit(format string, args ...any) error { return &DataError{fmt.Sprintf(format, args...)} }
+func dataErrorf(format string, args ...any) error { return &DataError{fmt.Sprintf(format, args...)} }
 
 // check returns an error if nothing can be learnt from the data.
 func (d Data) check() error {
 	if d.Points == nil || d.Points.IsEmpty() {
-		return unfit("there are no features")
+		return dataErrorf("there are no features")
 	}
 	n, _ := d.Points.Dims()
 	switch {
@@ -69,7 +69,7 @@ func (d Data) check() error {
 		}
 	}
 	if present < 2 {
-		return unfit("all records have the same label")
+		return dataErrorf("all records have the same label")
 	}
 	return nil
 }

@@ -96,7 +96,7 @@ func Train(ctx context.Context, d Data, by Trainer) (Model, error) {
 	if err := errors.Join(d.check(), by.check()); err != nil {
 		return Model{}, fmt.Errorf("training a classifier: %w", err)
 	}
-	d.space = &space{}
+	d.space = &scratch{}
 	rows, err := room.Of[int](d.Room, len(d.Labels))
 	if err != nil {
 		return Model{}, fmt.Errorf("training a classifier: %w", err)

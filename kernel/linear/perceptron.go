@@ -95,14 +95,14 @@ type voters struct {
 
 func (v *voters) add(p Plane, votes int) {
 	if len(v.planes) == MostPlanes {
-		v.halve()
+		v.merge()
 	}
 	v.planes = append(v.planes, Plane{slices.Clone(p.Weights), p.Bias})
 	v.votes = append(v.votes, votes)
 }
 
-// halve merges each two neighbours.
-func (v *voters) halve() {
+// merge merges each two neighbours.
+func (v *voters) merge() {
 	half := len(v.planes) / 2
 	for i := range half {
 		a, b := 2*i, 2*i+1

@@ -42,7 +42,7 @@ func (r Ridge) train(ctx context.Context, tasks []task, done func()) ([]Scorer, 
 	n := len(tasks[0].rows)
 	_, d := tasks[0].Points.Dims()
 	if min(n, d) > mostEquations {
-		return nil, unfit("%d records of %d features are too many for ridge: one of the two must be at most %d", n, d, mostEquations)
+		return nil, dataErrorf("%d records of %d features are too many for ridge: one of the two must be at most %d", n, d, mostEquations)
 	}
 	c := centre(tasks)
 	solve := r.primal
@@ -129,7 +129,7 @@ func (r Ridge) primal(ctx context.Context, c centred) (*mat.Dense, error) {
 // dual solves (XX' + λI)A = Y and returns X'A.
 func (r Ridge) dual(ctx context.Context, c centred) (*mat.Dense, error) {
 	n, d := len(c.tasks[0].rows), len(c.mean)
-	points, err := again(c.tasks[0].Room, &c.tasks[0].shared().second, n*d, n*d)
+	points, err := reuse(c.tasks[0].Room, &c.tasks[0].shared().second, n*d, n*d)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func (r Ridge) decompose(m *mat.SymDense, right *mat.Dense) (*mat.Dense, error) 
 	}
 	triangle, definite := lapack64.Potrf(m.RawSymmetric())
 	if !definite {
-		return nil, unfit("the normal equations of ridge are singular to rounding: use a larger penalty")
+		return nil, dataErrorf("the normal equations of ridge are singular to rounding: use a larger penalty")
 	}
 	lapack64.Potrs(triangle, right.RawMatrix())
 	return right, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/room"
 )
 
-// space is the scratch space for training. One model after the other reuses it.
-type space struct {
+// scratch is the scratch space for training. One model after the other reuses it.
+type scratch struct {
 	order          []int32
 	alpha, lengths []float64
 	copies         []float64 // of points, in the stretches of an order
@@ -20,9 +20,9 @@ type space struct {
 	normal, second []float64 // matrices of ridge
 }
 
-// again returns n zeros. It reuses the previous space if it is large enough; otherwise it allocates
+// reuse returns n zeros. It reuses the previous space if it is large enough; otherwise it allocates
 // for most.
-func again[T room.Plain](from room.Giver, used *[]T, n, most int) ([]T, error) {
+func reuse[T room.Plain](from room.Allocator, used *[]T, n, most int) ([]T, error) {
 	if len(*used) < n {
 		fresh, err := room.Of[T](from, most)
 		if err != nil {
@@ -36,16 +36,16 @@ func again[T room.Plain](from room.Giver, used *[]T, n, most int) ([]T, error) {
 }
 
 // shared is the space that all models share.
-func (d Data) shared() *space {
+func (d Data) shared() *scratch {
 	if d.space == nil {
-		return &space{}
+		return &scratch{}
 	}
 	return d.space
 }
 
 // order is the order of the points before shuffling.
 func (t task) order() ([]int32, error) {
-	out, err := again(t.Room, &t.shared().order, len(t.rows), len(t.Labels))
+	out, err := reuse(t.Room, &t.shared().order, len(t.rows), len(t.Labels))
 	for i := range out {
 		out[i] = int32(i)
 	}
@@ -79,11 +79,11 @@ func (t task) pass(ctx context.Context, order []int32, do func(i int, x []float6
 func (t task) stretches(ctx context.Context, order []int32, each int) (copies blas64.General, held []int32, err error) {
 	s := t.shared()
 	_, d := t.Points.Dims()
-	place, err := again(t.Room, &s.place, len(order), len(t.Labels))
+	place, err := reuse(t.Room, &s.place, len(order), len(t.Labels))
 	if err != nil {
 		return copies, nil, err
 	}
-	if held, err = again(t.Room, &s.held, len(order), len(t.Labels)); err != nil {
+	if held, err = reuse(t.Room, &s.held, len(order), len(t.Labels)); err != nil {
 		return copies, nil, err
 	}
 	if len(s.copies) < len(order)*d { // each is written before it is read
@@ -111,7 +111,7 @@ func (t task) stretches(ctx context.Context, order []int32, each int) (copies bl
 
 // symmetric is an n × n matrix of zeros.
 func (d Data) symmetric(n int) (*mat.SymDense, error) {
-	data, err := again(d.Room, &d.shared().normal, n*n, n*n)
+	data, err := reuse(d.Room, &d.shared().normal, n*n, n*n)
 	if err != nil {
 		return nil, err
 	}

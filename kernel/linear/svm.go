@@ -70,11 +70,11 @@ func (s SVM) solve(ctx context.Context, t task) (solution, error) {
 	s = s.withDefaults()
 	_, d := t.Points.Dims()
 	w := Plane{Weights: make([]float64, d)}
-	alpha, err := again(t.Room, &t.shared().alpha, len(t.rows), len(t.Labels))
+	alpha, err := reuse(t.Room, &t.shared().alpha, len(t.rows), len(t.Labels))
 	if err != nil {
 		return solution{}, err
 	}
-	lengths, err := again(t.Room, &t.shared().lengths, len(t.rows), len(t.Labels))
+	lengths, err := reuse(t.Room, &t.shared().lengths, len(t.rows), len(t.Labels))
 	if err != nil {
 		return solution{}, err
 	}

@@ -69,7 +69,7 @@ func validate(ctx context.Context, d Data, by Trainer, f Folds) (Validation, err
 	if err := f.check(d); err != nil {
 		return Validation{}, err
 	}
-	d.space = &space{}
+	d.space = &scratch{}
 	v, n := Validation{}, len(d.Labels)
 	var err error
 	if v.Predicted, err = room.Of[int](d.Room, n); err != nil {
@@ -117,7 +117,7 @@ func (f Folds) check(d Data) error {
 	}
 	for class, count := range d.counts() {
 		if count < f.Count {
-			return unfit("class %d has %d records, fewer than the %d folds", class+1, count, f.Count)
+			return dataErrorf("class %d has %d records, fewer than the %d folds", class+1, count, f.Count)
 		}
 	}
 	return nil

@@ -6,9 +6,9 @@ import (
 	"github.com/cosketch/cosketch/kernel/room"
 )
 
-// Reach is the distance of each point of a graph to its farthest neighbour, not squared. A point
+// FarthestDistance is the distance of each point of a graph to its farthest neighbour, not squared. A point
 // far from all others has a high value.
-func (g Graph) Reach() []float64 {
+func (g Graph) FarthestDistance() []float64 {
 	out := make([]float64, g.Len())
 	g.reach(out)
 	return out
@@ -31,7 +31,7 @@ const regular = 1e-10
 //
 // Here a point has exactly Neighbors neighbours, those with lower indices if several are equally
 // far; the definition includes all of these. Working space comes from the Giver; nil: memory.
-func (g Graph) LocalOutlierFactor(from room.Giver) ([]float64, error) {
+func (g Graph) LocalOutlierFactor(from room.Allocator) ([]float64, error) {
 	reach, err := room.Of[float64](from, g.Len())
 	if err != nil {
 		return nil, err

@@ -19,8 +19,8 @@ func TestLocalOutlierFactorByHand(t *testing.T) {
 	if want := []int32{1, 2, 0, 2, 1, 3, 2, 1, 3, 2}; !slices.Equal(g.Index, want) {
 		t.Fatalf("neighbours %v, want %v", g.Index, want)
 	}
-	if want := []float64{2, 1, 1, 2, 8}; !slices.Equal(g.Reach(), want) {
-		t.Errorf("reach %v, want %v", g.Reach(), want)
+	if want := []float64{2, 1, 1, 2, 8}; !slices.Equal(g.FarthestDistance(), want) {
+		t.Errorf("reach %v, want %v", g.FarthestDistance(), want)
 	}
 	// Mean reachability distances: 0: (max(1,1)+max(2,1))/2, 1: (max(1,2)+max(1,1))/2,
 	// 2: (max(1,1)+max(1,2))/2, 3: (max(1,1)+max(2,1))/2, 4: (max(7,2)+max(8,1))/2.
@@ -58,7 +58,7 @@ func TestLocalOutlierFactorIsLocal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reach := g.Reach()
+	reach := g.FarthestDistance()
 	if slices.Max(scores) != scores[400] || scores[400] < 3 {
 		t.Errorf("the factor of the point beside the dense cluster is %g, the largest %g", scores[400], slices.Max(scores))
 	}

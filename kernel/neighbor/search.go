@@ -21,7 +21,7 @@ type Options struct {
 	Neighbors int                     // required: number of neighbours of each query, at least 1
 	Workers   int                     // goroutines. Default: 1
 	Memory    int64                   // bytes of working memory, besides points and result; it holds at least a few hundred points. Default: 256 MB
-	Room      room.Giver              // for the result. Default: memory
+	Room      room.Allocator          // for the result. Default: memory
 	Progress  func(done, total int64) // called by workers, in any order, with the pairs of points compared so far; may be nil
 }
 

@@ -94,7 +94,7 @@ func (p halfSum) multiply(y, x []int64, s *scratch) {
 	most := max(chunk/p.d, 1)
 	for m := len(x) / p.d; m > 0; m = len(x) / p.d {
 		m = min(m, most)
-		sums, other := y[:m*p.k], room(&s.numbers, m*p.k)
+		sums, other := y[:m*p.k], grow(&s.numbers, m*p.k)
 		p.first.multiply(sums, x[:m*p.d], s)
 		p.second.multiply(other, x[:m*p.d], s)
 		for i, v := range other {

@@ -44,14 +44,14 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// LongestRow covers rows that are possible but never occur in practice. It does not depend on K and
+// MaxRowNormRatio covers rows that are possible but never occur in practice. It does not depend on K and
 // S.
 func TestLongestRow(t *testing.T) {
 	for family, want := range map[Family]float64{
 		Sparse: 1, Rademacher: 1, Hadamard: 1, Identity: 1, Achlioptas: math.Sqrt(3), Gaussian: 32767. / 4096,
 	} {
 		for _, spec := range []Spec{{family, 8, 0}, {family, -1, -1}, {family, math.MaxInt, math.MaxInt}} {
-			if got := spec.LongestRow(); math.Abs(got-want) > 1e-12 {
+			if got := spec.MaxRowNormRatio(); math.Abs(got-want) > 1e-12 {
 				t.Errorf("%v: %v, want %v", spec, got, want)
 			}
 		}
@@ -65,7 +65,7 @@ func TestStatedRanges(t *testing.T) {
 		if about.Family == Gaussian {
 			want = (1<<62 - 1) / (1 << 14 * 32767)
 		}
-		if got := spec.LargestRecordCount(1 << 14); got != want {
+		if got := spec.MaxTerms(1 << 14); got != want {
 			t.Errorf("%s: %d records, want %d", about.Family, got, want)
 		}
 	}

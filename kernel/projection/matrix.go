@@ -93,7 +93,7 @@ func (m *Matrix) Clone() *Matrix {
 
 // AddOuter adds one record to a columns-side sketch: U += r(label) xᵀ, where u
 // is U, K × len(x) row-major. It panics if the shapes differ. Sums are exact
-// while records stay within Spec.LargestRecordCount.
+// while records stay within Spec.MaxTerms.
 func (m *Matrix) AddOuter(u []int64, label []byte, x []int64) {
 	if len(u) != m.spec.K*len(x) {
 		panic(fmt.Sprintf("projection: adding an outer product of %d × %d to %d sums", m.spec.K, len(x), len(u)))
@@ -248,8 +248,8 @@ func (s *scratch) end(x []int64, m int, ending []int64) []int64 {
 	return s.ended
 }
 
-// room returns n elements of a scratch slice, which it grows if needed.
-func room[T any](slice *[]T, n int) []T {
+// grow returns n elements of a scratch slice, which it grows if needed.
+func grow[T any](slice *[]T, n int) []T {
 	if cap(*slice) < n {
 		*slice = make([]T, n)
 	}

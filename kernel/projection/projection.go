@@ -67,10 +67,10 @@ func (s Spec) RowL1() int64 { return s.norms().l1 }
 // valid.
 func (s Spec) RowL2Squared() int64 { return s.norms().l2Squared }
 
-// LongestRow returns the largest possible ℓ2 norm of a row of R, divided by the root mean square
+// MaxRowNormRatio returns the largest possible ℓ2 norm of a row of R, divided by the root mean square
 // norm. Noise must cover the largest norm. The ratio is 1 if all rows have the same norm, and does
 // not depend on K and S.
-func (s Spec) LongestRow() float64 {
+func (s Spec) MaxRowNormRatio() float64 {
 	one := Spec{Family: s.Family, K: 1, S: 1}
 	return math.Sqrt(float64(one.RowL2Squared())) * one.Scale()
 }
@@ -82,12 +82,12 @@ func (s Spec) OrthogonalRows(d int) bool {
 	return s.Family == Identity || s.Family == Hadamard && s.K == HadamardSize(d)
 }
 
-// LargestRecordCount returns how many rows of R, each times an entry of absolute value at most
+// MaxTerms returns how many rows of R, each times an entry of absolute value at most
 // largest, can be added before an int64 sum may reach 2^62. On the columns side this limits the
 // number of records, on the records side the number of columns. With entries of up to 14 bits it is
 // 2^48 for families of signs and zeros, and 2^33 for Gaussian. Package sketch enforces the limit.
 // The spec must be valid; a largest below 1 counts as 1.
-func (s Spec) LargestRecordCount(largest int64) int64 {
+func (s Spec) MaxTerms(largest int64) int64 {
 	return (1<<62 - 1) / max(largest, 1) / s.norms().largest
 }
 

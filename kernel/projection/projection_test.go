@@ -236,7 +236,7 @@ func TestLargestRecordCount(t *testing.T) {
 	for _, spec := range []Spec{{Sparse, 8, 2}, {Rademacher, 8, 0}, {Achlioptas, 8, 0}, {Gaussian, 8, 0}, {Hadamard, 8, 0}, {Identity, 8, 0}} {
 		entry := spec.norms().largest
 		for _, largest := range []int64{1, 2, 3, 1 << 14, 1<<62 - 1, math.MaxInt64} {
-			count := spec.LargestRecordCount(largest)
+			count := spec.MaxTerms(largest)
 			if count > 0 && count > (1<<62-1)/largest/entry || largest < 1<<61/entry && count < 1<<60/largest/entry {
 				t.Errorf("%v: %d records of entries up to %d", spec, count, largest)
 			}
@@ -252,7 +252,7 @@ func TestLargestRecordCount(t *testing.T) {
 		{Spec{Hadamard, 8, 0}, 1<<48 - 1},
 		{Spec{Gaussian, 8, 0}, 8_590_196_744},
 	} {
-		if got := c.spec.LargestRecordCount(1 << 14); got != c.want {
+		if got := c.spec.MaxTerms(1 << 14); got != c.want {
 			t.Errorf("%v: %d records at 14 bits, want %d", c.spec, got, c.want)
 		}
 	}

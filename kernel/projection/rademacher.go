@@ -83,7 +83,7 @@ func (r *rademacherRow) draw(source Source, label []byte) {
 }
 
 func (r *rademacherRow) addOuter(u, x []int64) {
-	places := room(&r.places, r.k)
+	places := grow(&r.places, r.k)
 	for i := range places {
 		places[i] = kernels.Place(uint32(i), uint32(r.signs[i>>3]>>(i&7)&1))
 	}

@@ -33,7 +33,7 @@ func (p *signProduct) multiply(y, x []int64, s *scratch) {
 // add adds the projections of m records to y.
 func (p *signProduct) add(y, x []int64, m int, s *scratch) {
 	d, stride := len(p.rows), 2*p.signs.Pairs
-	narrow := room(&s.narrow, kernels.PaddedRows(m)*stride)
+	narrow := grow(&s.narrow, kernels.PaddedRows(m)*stride)
 	if d == stride {
 		if kernels.Narrow(s.level, narrow[:m*d], x) {
 			kernels.SignProduct(s.level, y, narrow, m, p.signs)
@@ -94,9 +94,9 @@ func (r *rademacherRow) addOuters(u []int64, source Source, labels [][]byte, x [
 func (r *rademacherRow) drawSigns(source Source, labels [][]byte, s *scratch) kernels.Signs {
 	const few = 8
 	pairs, stride := (len(labels)+1)/2, len(r.signs)
-	signs := kernels.Signs{K: r.k, Pairs: pairs, Words: room(&s.signs, kernels.Words(r.k, pairs))}
-	bytes := room(&s.bytes, few*stride)
-	blocks := room(&s.blocks, len(labels))
+	signs := kernels.Signs{K: r.k, Pairs: pairs, Words: grow(&s.signs, kernels.Words(r.k, pairs))}
+	bytes := grow(&s.bytes, few*stride)
+	blocks := grow(&s.blocks, len(labels))
 	blocksOf(source, blocks, labels)
 	for i := 0; i < len(labels); i += few {
 		drawn := min(few, len(labels)-i)
@@ -113,7 +113,7 @@ func (r *rademacherRow) drawSigns(source Source, labels [][]byte, s *scratch) ke
 func (s *scratch) transpose(x []int64, n, pairs int) []int16 {
 	const cached = 32 // records per step, which fit the first-level cache
 	m, stride := len(x)/n, 2*pairs
-	narrow := room(&s.narrow, kernels.PaddedRows(n)*stride)
+	narrow := grow(&s.narrow, kernels.PaddedRows(n)*stride)
 	for from := 0; from < m; from += cached {
 		to := min(from+cached, m)
 		for j := range n {
@@ -133,7 +133,7 @@ func (s *scratch) transpose(x []int64, n, pairs int) []int16 {
 
 // addTransposedProduct adds (Xᵀ·S)ᵀ to u, K × n, one panel at a time.
 func addTransposedProduct(u []int64, signs kernels.Signs, x []int16, n int, s *scratch) {
-	sums := room(&s.numbers, n*kernels.PanelWidth)
+	sums := grow(&s.numbers, n*kernels.PanelWidth)
 	for c := 0; c*kernels.PanelWidth < signs.K; c++ {
 		panel := signs.Panel(c)
 		sums := sums[:n*panel.K]

@@ -129,9 +129,9 @@ func (r *sparseRow) addEnded(u []int64, source Source, labels [][]byte, x, endin
 	n := len(x) / len(labels)
 	for from := 0; from < len(labels); from += few {
 		to := min(from+few, len(labels))
-		blocks := room(&s.blocks, to-from)
+		blocks := grow(&s.blocks, to-from)
 		blocksOf(source, blocks, labels[from:to])
-		places := room(&s.places, len(blocks)*r.s)
+		places := grow(&s.places, len(blocks)*r.s)
 		for i := range blocks {
 			r.place(places[i*r.s:][:r.s], &blocks[i])
 		}

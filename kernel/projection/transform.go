@@ -37,7 +37,7 @@ func (t *transform) multiply(y, x []int64, s *scratch) {
 		t.wide(y, x, s)
 		return
 	}
-	words, narrow := room(&s.numbers, t.size/2), room(&s.narrow, t.size)
+	words, narrow := grow(&s.numbers, t.size/2), grow(&s.narrow, t.size)
 	clear(narrow[d:])
 	for i := range len(x) / d {
 		yi, xi := y[i*k:(i+1)*k], x[i*d:(i+1)*d]
@@ -52,7 +52,7 @@ func (t *transform) multiply(y, x []int64, s *scratch) {
 // wide transforms records in 64-bit arithmetic.
 func (t *transform) wide(y, x []int64, s *scratch) {
 	k, d := len(t.keep), len(t.minus)
-	words := room(&s.numbers, t.size)
+	words := grow(&s.numbers, t.size)
 	for i := range len(x) / d {
 		for j, v := range x[i*d : (i+1)*d] {
 			words[j] = (v ^ t.minus[j]) - t.minus[j]

@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// Giver allocates space outside of memory.
-type Giver interface {
+// Allocator allocates space outside of memory.
+type Allocator interface {
 	// Bytes returns n zeroed bytes, aligned to at least 16 bytes. They are valid as long as the
 	// giver is.
 	Bytes(n int) ([]byte, error)
@@ -17,7 +17,7 @@ type Giver interface {
 
 // Part is a Giver that may be closed on its own, before the Giver that it is part of.
 type Part interface {
-	Giver
+	Allocator
 	Close() error
 }
 
@@ -39,7 +39,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Of returns n zeros. They are in memory if the giver is nil or if they are few. Its error is an
 // *Error.
-func Of[T Plain](from Giver, n int) ([]T, error) {
+func Of[T Plain](from Allocator, n int) ([]T, error) {
 	var one T
 	size := int(unsafe.Sizeof(one))
 	if n < 0 || n > math.MaxInt/size {

@@ -21,7 +21,7 @@ func (g *giver) Bytes(n int) ([]byte, error) {
 // Large slices come from the giver; small ones, or any without a giver, from memory.
 func TestOf(t *testing.T) {
 	g := &giver{}
-	for _, from := range []room.Giver{g, nil} {
+	for _, from := range []room.Allocator{g, nil} {
 		x, err := room.Of[float64](from, 1<<14)
 		if err != nil || len(x) != 1<<14 {
 			t.Fatal(len(x), err)

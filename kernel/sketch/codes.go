@@ -51,7 +51,7 @@ func (c Codebook) Validate(d int, bits fixedpoint.Bits) error {
 	case c.Radius < 1 || c.Radius > MaxRadius:
 		return fmt.Errorf("a codebook of radius %d: must be between 1 and %d", c.Radius, MaxRadius)
 	}
-	if i := beyond(c.Centre, 16*bits.One()); i >= 0 {
+	if i := indexOutside(c.Centre, 16*bits.One()); i >= 0 {
 		return fmt.Errorf("a codebook with entry %d of the centre beyond ±%d", i+1, 16*bits.One())
 	}
 	if err := checkRows("axis", c.Axes, d, AxisOne); err != nil {
@@ -66,7 +66,7 @@ func checkRows(what string, rows [][]int64, n int, largest int64) error {
 		if len(row) != n {
 			return fmt.Errorf("a codebook with %s %d of %d entries for %d", what, i+1, len(row), n)
 		}
-		if j := beyond(row, largest); j >= 0 {
+		if j := indexOutside(row, largest); j >= 0 {
 			return fmt.Errorf("a codebook with entry %d of %s %d beyond ±%d", j+1, what, i+1, largest)
 		}
 	}
@@ -104,7 +104,7 @@ func NewCodes(o CodesOptions) (*CodesBuilder, error) {
 		return nil, fmt.Errorf("codes sketch: %w", err)
 	}
 	switch {
-	case beyond(o.Centre, maxCodeReach) >= 0:
+	case indexOutside(o.Centre, maxCodeReach) >= 0:
 		return nil, fmt.Errorf("codes sketch: a centre further than %d from zero", maxCodeReach)
 	case w.Count < 1 || w.Count > 1<<30:
 		return nil, fmt.Errorf("codes sketch: weight %d: must be between 1 and 2^30", w.Count)

@@ -49,10 +49,10 @@ func NewColumns(matrix *projection.Matrix, options ColumnsOptions) (*ColumnsBuil
 		return nil, fmt.Errorf("columns sketch: largest entry %d: must be positive", options.Largest)
 	case options.own() < 1:
 		return nil, fmt.Errorf("columns sketch: %d columns, of which %d are the same in every record: at least one must differ between records", options.Columns, len(options.Ending))
-	case !within(options.Ending, options.Largest):
+	case !allWithin(options.Ending, options.Largest):
 		return nil, fmt.Errorf("columns sketch: an entry that every record ends with exceeds ±%d", options.Largest)
 	}
-	exact := spec.LargestRecordCount(options.Largest)
+	exact := spec.MaxTerms(options.Largest)
 	switch {
 	case options.Limit == 0:
 		options.Limit = exact
@@ -105,7 +105,7 @@ func (b *ColumnsBuilder) AddParts(m int, part func(worker, from, to int) Part) e
 			return
 		}
 		p := part(worker, from, to)
-		if !within(p.X, b.options.Largest) {
+		if !allWithin(p.X, b.options.Largest) {
 			refused.Store(true)
 			return
 		}
@@ -131,7 +131,7 @@ func (b *ColumnsBuilder) refuse(m int, part func(worker, from, to int) Part) err
 		}
 		a.added = a.added[:0]
 	}
-	n, i := b.options.own(), beyond(part(0, 0, m).X, b.options.Largest)
+	n, i := b.options.own(), indexOutside(part(0, 0, m).X, b.options.Largest)
 	return fmt.Errorf("adding records: entry (%d, %d) of the batch exceeds ±%d", i/n+1, i%n+1, b.options.Largest)
 }
 

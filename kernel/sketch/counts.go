@@ -182,7 +182,7 @@ func NewCounts(o CountsOptions) (*CountsBuilder, error) {
 	if o.Weight < 1 || o.Weight > 1<<30 || o.One < 1 {
 		return nil, fmt.Errorf("counts sketch: weight %d and one %d: must be positive, and the weight at most 2^30", o.Weight, o.One)
 	}
-	if exact := most / o.Weight; o.Limit == 0 {
+	if exact := maxExactSum / o.Weight; o.Limit == 0 {
 		o.Limit = exact
 	} else if o.Limit < 0 || o.Limit > exact {
 		return nil, fmt.Errorf("counts sketch: limit of %d records: must be between 1 and %d", o.Limit, exact)

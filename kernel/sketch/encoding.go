@@ -85,8 +85,8 @@ func decodeEntries(dst []int64, data []byte, width int) {
 	}
 }
 
-// scanned is the number of entries that Scan passes on at once: at most half a megabyte of bytes.
-const scanned = 1 << 16
+// scanBlock is the number of entries that Scan passes on at once: at most half a megabyte of bytes.
+const scanBlock = 1 << 16
 
 // Scan reads the output of Encode block by block, in memory that does not grow with the sketch. The
 // slice passed to each is valid until each returns. The content of r must have exactly the length
@@ -96,7 +96,7 @@ func Scan(rows, cols, width int, r io.Reader, each func(entries []int64) error) 
 	if err != nil {
 		return fmt.Errorf("reading sketch: %w", err)
 	}
-	block := min(int64(scanned), size/int64(width))
+	block := min(int64(scanBlock), size/int64(width))
 	data, entries := make([]byte, block*int64(width)), make([]int64, block)
 	for left := size; left > 0; left -= int64(len(data)) {
 		if left < int64(len(data)) {

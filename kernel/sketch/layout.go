@@ -115,9 +115,9 @@ func (l MomentLayout) Entries() int {
 	return l.Absent(l.groups(), 0)
 }
 
-// Moves returns the number of entries that one record can change. A record does not change entries
+// Affected returns the number of entries that one record can change. A record does not change entries
 // of other classes.
-func (l MomentLayout) Moves() int {
+func (l MomentLayout) Affected() int {
 	one := l
 	one.Classes = min(l.Classes, 1)
 	return one.Entries()

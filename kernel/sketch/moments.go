@@ -14,13 +14,13 @@ type MomentsOptions struct {
 	Layout      MomentLayout
 	// Clips are the lengths to which records are clipped, in increasing order: one row of the
 	// sketch for each. If empty, records are not clipped.
-	Clips   []int64
-	Weights []dp.MomentWeights // one for each clip; a single one without clips
-	One     int64              // the number of steps that represents 1; entries are limited to it before fourth powers
-	Of      []int              // by entry of a record: the index of its attribute, among those whose absent values are counted
-	Move    []Standard         // by entry: how it is moved and scaled before anything else; nil: it is not
-	Fine    uint               // records and sums are in steps of 2^-Fine, products in whole steps. Must equal Fine of all Weights
-	Measure bool               // only count the records' lengths, sum nothing
+	Clips       []int64
+	Weights     []dp.MomentWeights // one for each clip; a single one without clips
+	One         int64              // the number of steps that represents 1; entries are limited to it before fourth powers
+	AttributeOf []int              // by entry of a record: the index of its attribute, among those whose absent values are counted
+	Move        []Standard         // by entry: how it is moved and scaled before anything else; nil: it is not
+	Fine        uint               // records and sums are in steps of 2^-Fine, products in whole steps. Must equal Fine of all Weights
+	Measure     bool               // only count the records' lengths, sum nothing
 }
 
 // Standard moves and scales an entry: v becomes (16·v − Centre)·one/Spread, rounded half away from
@@ -52,7 +52,7 @@ func (s Standard) Apply(v, one int64, fine uint) int64 {
 type MomentsBuilder struct {
 	options MomentsOptions
 	records int64
-	shorter [][]int64 // by clip and attribute: dp.Absence.Shorter
+	shorter [][]int64 // by clip and attribute: dp.Absence.ClipReduction
 	workers []momentWorker
 }
 
@@ -85,7 +85,7 @@ func NewMoments(o MomentsOptions) (*MomentsBuilder, error) {
 	switch {
 	case d < 1 || d > MaxMomentColumns || o.Layout.Entries() > MaxMomentEntries:
 		return nil, fmt.Errorf("moments sketch: %d columns make %d entries: at most %d columns and %d entries are possible", d, o.Layout.Entries(), MaxMomentColumns, MaxMomentEntries)
-	case len(o.Centre) != d || o.Move != nil && len(o.Move) != d || o.Layout.Attributes > 0 && len(o.Of) != d:
+	case len(o.Centre) != d || o.Move != nil && len(o.Move) != d || o.Layout.Attributes > 0 && len(o.AttributeOf) != d:
 		return nil, fmt.Errorf("moments sketch: centres, scales and attributes must be given for each of %d columns", d)
 	case len(o.Weights) != max(len(o.Clips), 1):
 		return nil, fmt.Errorf("moments sketch: %d sets of weights for %d clips", len(o.Weights), len(o.Clips))
@@ -125,7 +125,7 @@ func NewMoments(o MomentsOptions) (*MomentsBuilder, error) {
 	for _, w := range o.Weights {
 		var cuts []int64
 		for j := range w.AbsentOf.Columns() {
-			cuts = append(cuts, w.AbsentOf.Shorter(j))
+			cuts = append(cuts, w.AbsentOf.ClipReduction(j))
 		}
 		b.shorter = append(b.shorter, cuts)
 	}
@@ -256,7 +256,7 @@ func (b *MomentsBuilder) addBlock(w *momentWorker, x []int64, classes []int) {
 		return
 	}
 	if clips == 0 {
-		b.sum(w, &w.whole[0], kept, classes, whole)
+		b.sum(w, &w.whole[0], kept, classes, noClip)
 		return
 	}
 	for e := range o.Clips {
@@ -272,8 +272,8 @@ func (b *MomentsBuilder) move(out, x []int64, missing []int) (norm, rounded uint
 	for j, v := range x {
 		switch {
 		case v == Absent:
-			if out[j] = 0; len(missing) == 0 || missing[len(missing)-1] != o.Of[j] { // entries of an attribute are adjacent
-				missing = append(missing, o.Of[j])
+			if out[j] = 0; len(missing) == 0 || missing[len(missing)-1] != o.AttributeOf[j] { // entries of an attribute are adjacent
+				missing = append(missing, o.AttributeOf[j])
 			}
 			continue
 		case o.Move != nil:
@@ -303,8 +303,8 @@ func (b *MomentsBuilder) bound(e int, lacks []int) int64 {
 	return int64(root(uint64(max(square, 0))))
 }
 
-// whole represents no clip: records are not clipped.
-const whole = math.MaxInt
+// noClip represents no clip: records are not clipped.
+const noClip = math.MaxInt
 
 // sum adds records of a block to sums. For which = clip e it adds the records for which e is the
 // smallest clip that fits, unchanged. For which = ^e it adds the records longer than e, clipped to
@@ -318,7 +318,7 @@ func (b *MomentsBuilder) sum(w *momentWorker, sums *[]int64, kept []int64, class
 		clip = ^which
 	}
 	for i := range len(kept) / d {
-		if which != whole && (clip < 0 && w.at[i] != which || clip >= 0 && w.at[i] <= clip) {
+		if which != noClip && (clip < 0 && w.at[i] != which || clip >= 0 && w.at[i] <= clip) {
 			continue
 		}
 		w.chosen = append(w.chosen, kept[i*d:][:d]...)

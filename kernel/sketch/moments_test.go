@@ -31,7 +31,7 @@ func (h parts) options(t require, clips []int64, n dp.Neighbours) MomentsOptions
 	t.Helper()
 	o := MomentsOptions{
 		SumsOptions: SumsOptions{Centre: make([]int64, h.layout.Columns), Largest: 1 << 20, Workers: 2},
-		Layout:      h.layout, Clips: clips, One: h.one, Of: h.of, Fine: h.fine,
+		Layout:      h.layout, Clips: clips, One: h.one, AttributeOf: h.of, Fine: h.fine,
 	}
 	for _, c := range clips {
 		w, err := dp.NewMomentWeights(c, dp.MomentParts{
@@ -57,7 +57,7 @@ func (h parts) naive(x []int64, class int, clip int64, w dp.MomentWeights) []int
 		v[j] = 0
 		if a := h.of[j]; !slices.Contains(lacks, a) {
 			lacks = append(lacks, a)
-			square -= w.AbsentOf.Shorter(a)
+			square -= w.AbsentOf.ClipReduction(a)
 		}
 	}
 	bound := int64(root(uint64(square)))
@@ -257,7 +257,7 @@ func TestMomentsSensitivity(t *testing.T) {
 		}
 		const clip = 900
 		o := h.options(t, []int64{clip}, change.n)
-		declared, err := dp.RecordMoments(clip, h.layout.Columns, h.layout.Moves(), o.Weights[0], change.n)
+		declared, err := dp.RecordMoments(clip, h.layout.Columns, h.layout.Affected(), o.Weights[0], change.n)
 		must(t, err)
 		var moves [][]int64
 		for range 700 {
@@ -311,7 +311,7 @@ func TestMomentsSensitivityOfRounding(t *testing.T) {
 		must(t, err)
 		d := len(change.x)
 		h := parts{layout: MomentLayout{Columns: d, Products: true}, fine: fine, one: 64}
-		declared, err := dp.RecordMoments(clip, d, h.layout.Moves(), weights, dp.Replaced)
+		declared, err := dp.RecordMoments(clip, d, h.layout.Affected(), weights, dp.Replaced)
 		must(t, err)
 		moved := apart(h.naive(change.x, 0, clip, weights), h.naive(change.y, 0, clip, weights))
 		if moved.L2Squared > declared.L2Squared || float64(moved.L2Squared) < .85*float64(declared.L2Squared) {
@@ -338,7 +338,7 @@ func TestMomentsOfManyAbsentValues(t *testing.T) {
 			for j := range d {
 				h.of = append(h.of, j)
 			}
-			declared, err := dp.RecordMoments(clip, d, h.layout.Moves(), weights, dp.Zeroed)
+			declared, err := dp.RecordMoments(clip, d, h.layout.Affected(), weights, dp.Zeroed)
 			if err != nil {
 				refused++
 				continue

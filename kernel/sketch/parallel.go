@@ -30,10 +30,10 @@ func shared(m, n, workers int, do func(worker, from, to int)) {
 	parallel.Share((m+share-1)/share, workers, func(worker, i int) { do(worker, i*share, min((i+1)*share, m)) })
 }
 
-// within reports whether all entries are inside ±largest. beyond returns the index of the first
+// allWithin reports whether all entries are inside ±largest. beyond returns the index of the first
 // entry outside, or -1.
-func within(x []int64, largest int64) bool { return kernels.Within(cpu.Best(), x, largest) }
+func allWithin(x []int64, largest int64) bool { return kernels.Within(cpu.Best(), x, largest) }
 
-func beyond(x []int64, largest int64) int {
+func indexOutside(x []int64, largest int64) int {
 	return slices.IndexFunc(x, func(v int64) bool { return v > largest || v < -largest })
 }

@@ -29,7 +29,7 @@ func NewRecords(fixed *projection.Fixed, options RecordsOptions) (*RecordsBuilde
 	if options.Largest < 1 {
 		return nil, fmt.Errorf("records sketch: largest entry %d: must be positive", options.Largest)
 	}
-	if limit := fixed.Spec().LargestRecordCount(options.Largest); int64(fixed.Columns()) > limit {
+	if limit := fixed.Spec().MaxTerms(options.Largest); int64(fixed.Columns()) > limit {
 		return nil, fmt.Errorf("records sketch: %d columns: the limit is %d", fixed.Columns(), limit)
 	}
 	return &RecordsBuilder{fixed: fixed, options: options}, nil
@@ -49,14 +49,14 @@ func (b *RecordsBuilder) Add(x []int64) error {
 	y := make([]int64, m*k)
 	var refused atomic.Bool
 	shared(m, d, b.options.Workers, func(_, from, to int) {
-		if refused.Load() || !within(x[from*d:to*d], b.options.Largest) {
+		if refused.Load() || !allWithin(x[from*d:to*d], b.options.Largest) {
 			refused.Store(true)
 			return
 		}
 		b.fixed.Project(y[from*k:to*k], x[from*d:to*d])
 	})
 	if refused.Load() {
-		i := beyond(x, b.options.Largest)
+		i := indexOutside(x, b.options.Largest)
 		return fmt.Errorf("adding records: entry (%d, %d) of the batch exceeds ±%d", i/d+1, i%d+1, b.options.Largest)
 	}
 	b.batches = append(b.batches, y)

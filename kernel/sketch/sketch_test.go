@@ -239,7 +239,7 @@ func TestPrintsNoData(t *testing.T) {
 
 // Scan reads a sketch of several blocks as Decode does, and refuses any other length.
 func TestScan(t *testing.T) {
-	const rows, cols, width = 3*scanned/2 + 1, 2, 3
+	const rows, cols, width = 3*scanBlock/2 + 1, 2, 3
 	s := Sketch{Side: Columns, Rows: rows, Cols: cols, Data: make([]int64, rows*cols)}
 	for i := range s.Data {
 		s.Data[i] = int64(i*7919%(1<<23)) - 1<<22

@@ -18,8 +18,8 @@ type SumsOptions struct {
 	Workers int     // goroutines of one Add, each with its own sums. Default 1
 }
 
-// most bounds exact int64 sums: 2^62, as elsewhere in the project.
-const most = 1 << 62
+// maxExactSum bounds exact int64 sums: 2^62, as elsewhere in the project.
+const maxExactSum = 1 << 62
 
 // check fills in the defaults. It returns an error if an option is out of range, or if the limit of
 // records allows an entry to pass 2^62 when each record adds at most perRecord.
@@ -33,7 +33,7 @@ func (o *SumsOptions) check(perRecord int64) error {
 	if o.Clip < 0 || o.Clip > 1<<30 {
 		return fmt.Errorf("clip of %d: must be between 0 and 2^30", o.Clip)
 	}
-	exact := most / perRecord
+	exact := maxExactSum / perRecord
 	switch {
 	case o.Limit == 0:
 		o.Limit = exact

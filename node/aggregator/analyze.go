@@ -84,11 +84,11 @@ func Analyze(ctx context.Context, o Options, s *study.Study, asked study.Analysi
 	}()
 	run := analysis.Options{
 		Memory: limit, Scratch: files,
-		Study: h.lit(), Attempt: raw.Attempt, T2: result.T2, Complete: result.Completed, FirstOnly: result.FirstOnly, Analyses: []study.Analysis{asked},
+		Study: h.effective(), Attempt: raw.Attempt, T2: result.T2, Complete: result.Completed, FirstOnly: result.FirstOnly, Analyses: []study.Analysis{asked},
 		Entropy: h.Entropy, Workers: h.Workers, Failed: h.computer().failed,
 	}
 	index, _ := s.SketchFor(asked)
-	if run.Contributions, err = h.contributionsTo(ctx, asking(h.lit(), asked), index, result, limit, files); err != nil {
+	if run.Contributions, err = h.contributionsTo(ctx, asking(h.effective(), asked), index, result, limit, files); err != nil {
 		return Further{}, err
 	}
 	out.T2, out.tables, out.files = result.T2, &scratch{}, files
@@ -129,7 +129,7 @@ func asking(s *study.Study, analyses ...study.Analysis) *study.Study {
 // the analysis of the sketch with that index needs more than limit bytes.
 func (h *hosted) contributionsTo(ctx context.Context, asked *study.Study, index int, r protocol.Result, limit int64, files *mapped.Files) ([]analysis.Contribution, error) {
 	if r.FirstOnly {
-		return firstRounds(h.lit(), h.machine.Used())
+		return firstRounds(h.effective(), h.machine.Used())
 	}
 	used := map[protocol.Digest]bool{}
 	for _, id := range r.Releases {

@@ -210,7 +210,7 @@ func (h *hosted) answer(ctx context.Context, q protocol.Query, rows []byte) (raw
 			headers = append(headers, header)
 		}
 	}
-	size, err := h.computer().takes(asking(saved.lit()), headers)
+	size, err := h.computer().takes(asking(saved.effective()), headers)
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func Cancel(ctx context.Context, o Options, st *store.Store, id protocol.StudyID
 	}
 	var damaged *stored.DamagedError
 	if errors.As(err, &damaged) {
-		out, err = giveUp(ctx, o, st, damaged, reason)
+		out, err = cancelDamaged(ctx, o, st, damaged, reason)
 	}
 	if err != nil {
 		return out, fmt.Errorf("cancelling study %s: %w", id.Short(), err)
@@ -67,7 +67,7 @@ func cancel(ctx context.Context, o Options, st *store.Store, s *study.Study, rea
 		out.Before = true
 		return out, err
 	}
-	d, err := OpenDesk(ctx, o, s.ID)
+	d, err := OpenOffline(ctx, o, s.ID)
 	switch {
 	case errors.Is(err, store.ErrLocked):
 		refused := requestCancel(ctx, st, s.ID, reason)
@@ -131,12 +131,12 @@ func (h *hosted) cancel(ctx context.Context, reason string) error {
 	return refused
 }
 
-// giveUp ends a damaged study on this node. Its board cannot say so, so the status and the journal
+// cancelDamaged ends a damaged study on this node. Its board cannot say so, so the status and the journal
 // do. Parties are told when they ask.
-func giveUp(ctx context.Context, o Options, st *store.Store, d *stored.DamagedError, reason string) (Cancelled, error) {
+func cancelDamaged(ctx context.Context, o Options, st *store.Store, d *stored.DamagedError, reason string) (Cancelled, error) {
 	out := Cancelled{Damage: d, Name: stored.NameOf(stored.FileOf(st, d.Study))}
-	if s, ok := stored.GivenUp(st, d.Study); ok {
-		at, err := protocol.ParseInstant(s.GivenUp)
+	if s, ok := stored.Abandoned(st, d.Study); ok {
+		at, err := protocol.ParseInstant(s.Abandoned)
 		out.Before, out.Stop = true, protocol.Stop{At: at, Reason: s.Failure}
 		return out, err
 	}
@@ -159,7 +159,7 @@ func giveUp(ctx context.Context, o Options, st *store.Store, d *stored.DamagedEr
 	if err := st.Note(journal.Entry{At: out.Stop.At, Event: journal.Cancelled, Study: d.Study.String(), Note: reason}); err != nil {
 		return out, err
 	}
-	shot := stored.Snapshot{Study: d.Study.String(), Name: out.Name, State: string(session.Stopped), Failure: out.Stop.Reason, GivenUp: out.Stop.At.String()}
+	shot := stored.Snapshot{Study: d.Study.String(), Name: out.Name, State: string(session.Stopped), Failure: out.Stop.Reason, Abandoned: out.Stop.At.String()}
 	return out, st.PutStatus(d.Study, shot.Encode())
 }
 

@@ -85,7 +85,7 @@ func (c computer) takes(s *study.Study, releases []session.Header) (most int64, 
 func (c computer) compute(ctx context.Context, job session.Compute) (out finished) {
 	defer func() {
 		if p := recover(); p != nil {
-			c.Observe(event.Happening{What: event.Uncomputed, Study: c.study.ID})
+			c.Observe(event.Event{What: event.Uncomputed, Study: c.study.ID})
 			what, stack := node.PanicText(p)
 			c.Log.Error("analyses panicked", "study", c.study.ID.Short(), "panic", what, "stack", stack)
 			out = finished{event: session.JobFailed{Err: errors.New("internal error")}}
@@ -104,10 +104,10 @@ func (c computer) compute(ctx context.Context, job session.Compute) (out finishe
 	case ctx.Err() != nil: // the node stops
 		return finished{err: ctx.Err()}
 	case err == nil:
-		c.Observe(event.Happening{What: event.Computed, Study: c.study.ID, Took: time.Since(began)})
+		c.Observe(event.Event{What: event.Computed, Study: c.study.ID, Took: time.Since(began)})
 		return finished{event: done}
 	case errors.As(err, &impossible):
-		c.Observe(event.Happening{What: event.Uncomputed, Study: c.study.ID, Took: time.Since(began)})
+		c.Observe(event.Event{What: event.Uncomputed, Study: c.study.ID, Took: time.Since(began)})
 		c.Log.Error("analyses failed", "study", c.study.ID.Short(), "error", err)
 		return finished{event: session.JobFailed{Err: err}}
 	}
@@ -124,7 +124,7 @@ func (c computer) interim(ctx context.Context, job session.Compute) (session.Agg
 	if o.Contributions, err = firstRounds(c.study, job.Firsts); err != nil {
 		return nil, &analysisError{err}
 	}
-	basis, err := analysis.Interim(ctx, o)
+	basis, err := analysis.ComputeBasis(ctx, o)
 	if err != nil {
 		return nil, &analysisError{err}
 	}
@@ -161,7 +161,7 @@ func (c computer) analyse(ctx context.Context, job session.Compute) (done sessio
 	}
 	o.Contributions = append(o.Contributions, releases...)
 	o.Observe = func(p analysis.Progress) {
-		c.Observe(event.Happening{What: event.Analysing, Study: c.study.ID, Progress: p})
+		c.Observe(event.Event{What: event.Analysing, Study: c.study.ID, Progress: p})
 		c.Log.Info("analysing", "study", c.study.ID.Short(), "analysis", p.Analysis+1, "kind", p.Kind, "done", p.Done, "of", p.Total)
 	}
 	o.Failed = c.failed
@@ -172,7 +172,7 @@ func (c computer) analyse(ctx context.Context, job session.Compute) (done sessio
 	o.Keep = shelf{c.Store, c.study.ID}
 	result, labels, err := analysis.Run(ctx, o)
 	var reading *upload.ReadingError
-	var keeping *analysis.KeepError
+	var keeping *analysis.StoreError
 	if errors.As(err, &reading) || errors.As(err, &keeping) {
 		return session.Computed{}, err
 	}
@@ -204,8 +204,8 @@ func (s *shared) files() *mapped.Files {
 
 // contributions reads releases for analyses, within the quotas.
 func (c computer) contributions(ctx context.Context, releases []session.Header, files *mapped.Files, q analysis.Quotas) (out []analysis.Contribution, err error) {
-	where := func(sketch int) (numbers.Giver, error) {
-		apart, err := q.Apart(c.study, sketch, recordsOf(releases))
+	where := func(sketch int) (numbers.Allocator, error) {
+		apart, err := q.OnDisk(c.study, sketch, recordsOf(releases))
 		if err != nil || !apart {
 			return nil, err
 		}

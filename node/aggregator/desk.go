@@ -10,18 +10,18 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// Desk is an aggregator that hosts one study without a network, for bundles. It holds the study's
+// Offline is an aggregator that hosts one study without a network, for bundles. It holds the study's
 // lock, so no serving aggregator hosts the study meanwhile.
-type Desk struct {
+type Offline struct {
 	server *server
 	hosted *hosted
 	cancel context.CancelFunc
 	done   chan struct{}
 }
 
-// OpenDesk takes up a study from the store. It returns store.ErrLocked if the study is being
+// OpenOffline takes up a study from the store. It returns store.ErrLocked if the study is being
 // served. Options.Listen is not used. The caller must call Close.
-func OpenDesk(ctx context.Context, o Options, id protocol.StudyID) (*Desk, error) {
+func OpenOffline(ctx context.Context, o Options, id protocol.StudyID) (*Offline, error) {
 	common, err := newShared(o)
 	if err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func OpenDesk(ctx context.Context, o Options, id protocol.StudyID) (*Desk, error
 	a.enter(h.study)
 	a.admit(h)
 	ctx, cancel := context.WithCancel(ctx)
-	d := &Desk{server: a, hosted: h, cancel: cancel, done: make(chan struct{})}
+	d := &Offline{server: a, hosted: h, cancel: cancel, done: make(chan struct{})}
 	go func() {
 		defer close(d.done)
 		h.run(ctx)
@@ -44,14 +44,14 @@ func OpenDesk(ctx context.Context, o Options, id protocol.StudyID) (*Desk, error
 }
 
 // Close ends the study's goroutine and releases its lock. Everything imported is stored.
-func (d *Desk) Close() {
+func (d *Offline) Close() {
 	d.cancel()
 	<-d.done
 	d.server.refusals.Close()
 }
 
 // Settle waits until the study has done all it can do now: dates checked, results computed.
-func (d *Desk) Settle(ctx context.Context) error {
+func (d *Offline) Settle(ctx context.Context) error {
 	for {
 		var busy bool
 		if err := d.hosted.do(ctx, func() error {
@@ -73,7 +73,7 @@ func (d *Desk) Settle(ctx context.Context) error {
 
 // Import imports the bundle of a party of the desk's study, after ReadLabel. On an error, what came
 // before it stays imported; importing again changes nothing.
-func (d *Desk) Import(ctx context.Context, label bundle.Label, in io.Reader) (Arrived, error) {
+func (d *Offline) Import(ctx context.Context, label bundle.Label, in io.Reader) (Arrived, error) {
 	got, err := d.server.take(ctx, label, in)
 	if err == nil {
 		err = d.Settle(ctx)

@@ -256,7 +256,7 @@ func (a *server) chunk(ctx context.Context, from protocol.PeerID, request []byte
 	if err := a.Store.PutChunk(c.Study, from, stored.Uploaded(header, c.Sketch), c.Index, c.Data); err != nil {
 		return nil, h.do(ctx, func() error { return err }) // the study's service ends, as with every write that fails
 	}
-	a.Observe(event.Happening{What: event.ChunkKept, Study: c.Study, Bytes: int64(len(c.Data))})
+	a.Observe(event.Event{What: event.ChunkKept, Study: c.Study, Bytes: int64(len(c.Data))})
 	_, err = h.arrived(ctx, from)
 	return nil, err
 }

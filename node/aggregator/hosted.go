@@ -25,7 +25,7 @@ import (
 // hand in work through do.
 type hosted struct {
 	*shared
-	turns
+	executor
 	study   *study.Study
 	machine *drive.Aggregator
 	unlock  func()
@@ -58,7 +58,7 @@ type hosted struct {
 func newHosted(a *shared, s *study.Study) (*hosted, error) {
 	uploads := upload.Uploads{State: a.Store, Study: s, Log: a.Log}
 	h := &hosted{
-		shared: a, turns: newTurns(), study: s, news: make(chan struct{}), jobs: make(chan finished, 1),
+		shared: a, executor: newTurns(), study: s, news: make(chan struct{}), jobs: make(chan finished, 1),
 		grace: grace{study: s, now: a.Now, uptime: a.Uptime, log: a.Log}, uploads: uploads, checks: upload.NewChecks(uploads),
 	}
 	var err error
@@ -91,12 +91,12 @@ func (h *hosted) count(envelopes []protocol.Verified) {
 	}
 }
 
-func (h *hosted) computer() computer { return computer{h.shared, h.lit(), h.uploads} }
+func (h *hosted) computer() computer { return computer{h.shared, h.effective(), h.uploads} }
 
-// lit is the study; if it has two rounds, as set by its interim once that exists.
-func (h *hosted) lit() *study.Study {
+// effective is the study; if it has two rounds, as set by its interim once that exists.
+func (h *hosted) effective() *study.Study {
 	if i, ok := h.machine.Interim(); ok {
-		return h.study.By(i.Basis)
+		return h.study.WithBasis(i.Basis)
 	}
 	return h.study
 }
@@ -183,7 +183,7 @@ func (h *hosted) mayRest() bool {
 }
 
 // tell writes to the status that the study is out of service, if that can be stored.
-func (h *hosted) tell(s setback) {
+func (h *hosted) tell(s outage) {
 	shown := stored.SnapshotOf(h.study, h.shown)
 	shown.Results, shown.Trouble = h.results, s.trouble()
 	if err := h.Store.PutStatus(h.study.ID, shown.Encode()); err != nil && s.failures == 1 {
@@ -252,13 +252,13 @@ func (h *hosted) judge(ctx context.Context, came upload.Checked) error {
 	var damaged *upload.DamagedChunk
 	switch {
 	case errors.Is(came.Err, upload.ErrUnacceptable):
-		h.Observe(event.Happening{What: event.ReleaseRefused, Study: h.study.ID})
+		h.Observe(event.Event{What: event.ReleaseRefused, Study: h.study.ID})
 		h.refusals.Warn(came.Header.Party.ID.String(), "refused a release", "study", h.study.ID.Short(), "error", came.Err)
 	case errors.As(came.Err, &damaged): // the chunk is gone: it is missing
 	case came.Err != nil:
 		return came.Err
 	default:
-		h.Observe(event.Happening{What: event.ReleaseTaken, Study: h.study.ID})
+		h.Observe(event.Event{What: event.ReleaseTaken, Study: h.study.ID})
 		if _, _, err := h.collect(ctx, came.Header.Party.ID); err != nil {
 			return err
 		}
@@ -354,7 +354,7 @@ func (k keeper) Append(envelopes []protocol.Verified) error {
 	k.stored += uint64(len(raws))
 	k.count(envelopes)
 	for _, e := range envelopes {
-		k.Observe(event.Happening{What: event.Posted, Study: k.study.ID, Kind: e.Kind()})
+		k.Observe(event.Event{What: event.Posted, Study: k.study.ID, Kind: e.Kind()})
 	}
 	close(k.news)
 	k.news = make(chan struct{})
@@ -389,7 +389,7 @@ func (h *hosted) show() error {
 	if err := h.Store.PutStatus(h.study.ID, shot.Encode()); err != nil {
 		return err
 	}
-	h.Observe(event.Happening{What: event.Moved, Study: h.study.ID})
+	h.Observe(event.Event{What: event.Moved, Study: h.study.ID})
 	return nil
 }
 

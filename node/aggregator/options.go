@@ -10,7 +10,7 @@ import (
 
 // Options configures an aggregator's node.
 type Options struct {
-	node.Env[event.Happening]
+	node.Env[event.Event]
 	Store  node.AggregatorState // required, opened for writing
 	Listen []string             // required: multiaddrs
 	Limits p2p.Limits           // what peers may occupy

@@ -36,10 +36,10 @@ type Vectors struct {
 	Limit     int64          // required: bytes of memory for the releases
 }
 
-// mostVectors bounds the vectors of one query, and mostNear the neighbours listed for all of them.
+// maxVectors bounds the vectors of one query, and maxNeighbours the neighbours listed for all of them.
 const (
-	mostVectors = 100_000
-	mostNear    = 10_000_000
+	maxVectors    = 100_000
+	maxNeighbours = 10_000_000
 )
 
 // Query finds the records nearest to public vectors among the releases of a study's newest result,
@@ -161,7 +161,7 @@ func (h *hosted) publicKeys() (seed.Keys, error) {
 func (v Vectors) read(ctx context.Context, dir string, s *study.Study, projector *release.Projector, q *analysis.Queries, clipped *int) (dataset.Summary, error) {
 	schema := dataset.Schema{
 		ID: []string{v.Name}, Duplicates: study.DuplicatesRefuse, Missing: study.MissingRefuse, Bits: s.Bits,
-		MaxRecords: min(mostVectors, mostNear/int64(v.Neighbors)),
+		MaxRecords: min(maxVectors, maxNeighbours/int64(v.Neighbors)),
 	}
 	if s.Records.Missing == study.MissingCentre {
 		schema.Missing = study.MissingCentre

@@ -6,24 +6,24 @@ import (
 	"sync"
 )
 
-// room is memory shared by computations. They are admitted in order.
-type room struct {
+// memoryLimit is memory shared by computations. They are admitted in order.
+type memoryLimit struct {
 	size int64
 
 	mu      sync.Mutex
-	taken   int64        // guarded by mu
-	waiting []*latecomer // guarded by mu
+	taken   int64     // guarded by mu
+	waiting []*waiter // guarded by mu
 }
 
-type latecomer struct {
+type waiter struct {
 	size int64
 	in   chan struct{} // closed when it is admitted
 }
 
 // take waits until size of the room is free (capped at all of it) or ctx ends. leave gives it back.
-func (r *room) take(ctx context.Context, size int64) (leave func(), err error) {
+func (r *memoryLimit) take(ctx context.Context, size int64) (leave func(), err error) {
 	size = min(size, r.size)
-	me := &latecomer{size, make(chan struct{})}
+	me := &waiter{size, make(chan struct{})}
 	r.mu.Lock()
 	r.waiting = append(r.waiting, me)
 	r.admit()
@@ -53,7 +53,7 @@ func (r *room) take(ctx context.Context, size int64) (leave func(), err error) {
 }
 
 // admit admits those next in line for whom there is room.
-func (r *room) admit() {
+func (r *memoryLimit) admit() {
 	for len(r.waiting) > 0 && r.taken+r.waiting[0].size <= r.size {
 		r.taken += r.waiting[0].size
 		close(r.waiting[0].in)

@@ -58,7 +58,7 @@ func (a *server) observed(name string, handle p2p.Handler) p2p.Handler {
 		case err != nil:
 			outcome = "failed"
 		}
-		a.Observe(event.Happening{What: event.Called, Call: name, Outcome: outcome})
+		a.Observe(event.Event{What: event.Called, Call: name, Outcome: outcome})
 		return reply, err
 	}
 }

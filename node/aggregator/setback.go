@@ -25,21 +25,21 @@ const (
 	mostDiskPause protocol.Instant = 15
 )
 
-// setback is a study's history of failures.
-type setback struct {
+// outage is a study's history of failures.
+type outage struct {
 	down     bool   // it is not served
 	told     bool   // and the log has said so
 	failures int    // in a row
 	why      string // the last one
 	disk     string // the fault of the disk, if it is one
-	mistake  bool   // a defect of this program
+	defect   bool   // a defect of this program
 	again    protocol.Instant
 	served   protocol.Instant // when it was last taken up
 	damaged  bool             // it cannot be read
 }
 
 // pause is the backoff after this many failures.
-func (s *setback) pause() protocol.Instant {
+func (s *outage) pause() protocol.Instant {
 	if s.failures < 2 {
 		return 0
 	}
@@ -50,26 +50,26 @@ func (s *setback) pause() protocol.Instant {
 	return min(1<<min(s.failures-2, 16), most)
 }
 
-// setbacks are the setbacks of a node's studies.
-type setbacks struct {
+// outages are the setbacks of a node's studies.
+type outages struct {
 	state   node.AggregatorState
 	now     func() protocol.Instant
 	log     *slog.Logger
 	observe event.AggregatorObserver
 
 	mu sync.Mutex
-	of map[protocol.StudyID]*setback // studies that have failed; guarded by mu
+	of map[protocol.StudyID]*outage // studies that have failed; guarded by mu
 }
 
 // known reports whether a study has ever failed.
-func (b *setbacks) known(id protocol.StudyID) bool {
+func (b *outages) known(id protocol.StudyID) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.of[id] != nil
 }
 
 // due reports whether a study may be taken up now.
-func (b *setbacks) due(id protocol.StudyID) bool {
+func (b *outages) due(id protocol.StudyID) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.of[id]
@@ -78,15 +78,15 @@ func (b *setbacks) due(id protocol.StudyID) bool {
 
 // add notes that a study cannot be served, and logs it if that is new. If the study was served for
 // longer than the last pause, the pauses start again with the shortest.
-func (b *setbacks) add(id protocol.StudyID, err error) setback {
+func (b *outages) add(id protocol.StudyID, err error) outage {
 	var damage *stored.DamagedError
 	damaged := errors.As(err, &damage)
-	b.observe(event.Happening{What: event.TakenDown, Study: id, Damaged: damaged})
+	b.observe(event.Event{What: event.TakenDown, Study: id, Damaged: damaged})
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.of[id]
 	if s == nil {
-		s = &setback{}
+		s = &outage{}
 		b.of[id] = s
 	}
 	if !s.down && b.now()-s.served > max(s.pause(), 1) {
@@ -96,7 +96,7 @@ func (b *setbacks) add(id protocol.StudyID, err error) setback {
 	news := !s.told || s.why != why
 	s.failures++
 	var mistake *node.PanicError
-	s.down, s.told, s.why, s.disk, s.mistake = true, true, why, diskTrouble(err), errors.As(err, &mistake)
+	s.down, s.told, s.why, s.disk, s.defect = true, true, why, diskTrouble(err), errors.As(err, &mistake)
 	s.damaged = damaged
 	s.again = b.now() + s.pause()
 	if news {
@@ -106,8 +106,8 @@ func (b *setbacks) add(id protocol.StudyID, err error) setback {
 }
 
 // back notes that a study is served again.
-func (b *setbacks) back(id protocol.StudyID) {
-	b.observe(event.Happening{What: event.TakenUp, Study: id})
+func (b *outages) back(id protocol.StudyID) {
+	b.observe(event.Event{What: event.TakenUp, Study: id})
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.of[id]
@@ -119,7 +119,7 @@ func (b *setbacks) back(id protocol.StudyID) {
 }
 
 // outOfService returns the refusal for a study that is down, or nil.
-func (b *setbacks) outOfService(id protocol.StudyID) error {
+func (b *outages) outOfService(id protocol.StudyID) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.of[id]
@@ -127,12 +127,12 @@ func (b *setbacks) outOfService(id protocol.StudyID) error {
 		return nil
 	}
 	if s.damaged {
-		if ended, ok := stored.GivenUp(b.state, id); ok {
+		if ended, ok := stored.Abandoned(b.state, id); ok {
 			return p2p.Refuse(p2p.CodeRefused, "study %s was damaged at the aggregator, and is over: %s", id.Short(), ended.Failure)
 		}
 		return p2p.Refuse(p2p.CodeRefused, "study %s is damaged at the aggregator: its operator has to restore it, or to give it up", id.Short())
 	}
-	if s.mistake {
+	if s.defect {
 		return p2p.Refuse(p2p.CodeBusy, "the aggregator has an internal error at study %s; it tries again from time to time", id.Short())
 	}
 	because := ""
@@ -143,20 +143,20 @@ func (b *setbacks) outOfService(id protocol.StudyID) error {
 }
 
 // trouble is the text for a status.
-func (s setback) trouble() string {
-	if s.mistake {
+func (s outage) trouble() string {
+	if s.defect {
 		return fmt.Sprintf("%s; tried again at %s", s.why, s.again)
 	}
 	return fmt.Sprintf("the store failed: %s; tried again at %s", s.why, s.again)
 }
 
 // showDamage writes to the status, once, that a study is damaged.
-func (b *setbacks) showDamage(s setback, err error) {
+func (b *outages) showDamage(s outage, err error) {
 	var d *stored.DamagedError
 	if !errors.As(err, &d) || s.failures != 1 {
 		return
 	}
-	if _, over := stored.GivenUp(b.state, d.Study); over {
+	if _, over := stored.Abandoned(b.state, d.Study); over {
 		return
 	}
 	if err := b.state.PutStatus(d.Study, stored.DamagedSnapshot(b.state, d).Encode()); err != nil {

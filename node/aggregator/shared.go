@@ -12,11 +12,11 @@ import (
 type shared struct {
 	Options
 	signer   protocol.Signer
-	memory   *room       // for the computations of all studies
-	disk     *disk       // room on it
-	marks    *marks      // of running computations
-	setbacks *setbacks   // of studies that could not be served
-	refusals *seldom.Log // log lines that peers cause
+	memory   *memoryLimit // for the computations of all studies
+	disk     *disk        // room on it
+	marks    *marks       // of running computations
+	setbacks *outages     // of studies that could not be served
+	refusals *seldom.Log  // log lines that peers cause
 }
 
 func newShared(o Options) (*shared, error) {
@@ -33,10 +33,10 @@ func newShared(o Options) (*shared, error) {
 		return nil, fmt.Errorf("starting aggregator: %w", err)
 	}
 	return &shared{
-		Options: o, signer: signer, memory: &room{size: o.Quotas.Memory},
+		Options: o, signer: signer, memory: &memoryLimit{size: o.Quotas.Memory},
 		disk:     &disk{state: o.Store, free: o.Quotas.Free, now: o.Now, log: o.Log},
 		marks:    &marks{state: o.Store, own: map[protocol.StudyID]bool{}},
-		setbacks: &setbacks{state: o.Store, now: o.Now, log: o.Log, observe: o.Observe, of: map[protocol.StudyID]*setback{}},
+		setbacks: &outages{state: o.Store, now: o.Now, log: o.Log, observe: o.Observe, of: map[protocol.StudyID]*outage{}},
 		refusals: seldom.New(o.Log, o.Uptime, time.Minute, 256),
 	}, nil
 }

@@ -31,8 +31,8 @@ func (c computer) steps(job session.Compute) steps {
 	return steps{c.Store, c.study.ID, protocol.Digest(about.Sum(nil))}
 }
 
-// Recall lets read the stored result of a step of the same computation, if there is one.
-func (s steps) Recall(step string, read func(io.Reader) error) (err error) {
+// Load lets read the stored result of a step of the same computation, if there is one.
+func (s steps) Load(step string, read func(io.Reader) error) (err error) {
 	f, err := s.state.OpenResult(s.study, filename.Step(step))
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
@@ -48,8 +48,8 @@ func (s steps) Recall(step string, read func(io.Reader) error) (err error) {
 	return read(from)
 }
 
-// Remember stores the result of a step.
-func (s steps) Remember(step string, write func(io.Writer) error) error {
+// Save stores the result of a step.
+func (s steps) Save(step string, write func(io.Writer) error) error {
 	f, err := s.state.NewResult(s.study)
 	if err != nil {
 		return err

@@ -25,8 +25,8 @@ func (s shelf) NewPart() (analysis.NewPart, error) {
 
 type shelved struct{ store.NewFile }
 
-// Keep keeps the part under its hash.
-func (s shelved) Keep(name protocol.Digest) error { return s.NewFile.Keep(filename.Table(name)) }
+// Commit keeps the part under its hash.
+func (s shelved) Commit(name protocol.Digest) error { return s.NewFile.Keep(filename.Table(name)) }
 
 // scratch holds the parts of an unpublished answer, in a directory made for them.
 type scratch struct{ dir string }
@@ -58,8 +58,8 @@ func (s *scratch) remove() error {
 
 type scratched struct{ *os.File }
 
-// Keep keeps the part under its hash.
-func (s scratched) Keep(name protocol.Digest) error {
+// Commit keeps the part under its hash.
+func (s scratched) Commit(name protocol.Digest) error {
 	if err := s.Close(); err != nil {
 		return err
 	}

@@ -5,22 +5,22 @@ import (
 	"errors"
 )
 
-// turns lets others work on what one goroutine owns: they hand in functions, and it runs one after
+// executor lets others work on what one goroutine owns: they hand in functions, and it runs one after
 // the other.
-type turns struct {
+type executor struct {
 	work      chan func() error // an error ends the service: the machine is ahead of the store
 	ended     chan struct{}     // closed when the owner runs no more
 	settled   chan struct{}     // closed when all that had arrived before is checked; until then the machine is not told the time
 	dismissed chan struct{}     // closed after it, when the study can be taken up again
 }
 
-func newTurns() turns {
-	return turns{work: make(chan func() error), ended: make(chan struct{}), settled: make(chan struct{}), dismissed: make(chan struct{})}
+func newTurns() executor {
+	return executor{work: make(chan func() error), ended: make(chan struct{}), settled: make(chan struct{}), dismissed: make(chan struct{})}
 }
 
 var errGone = errors.New("the study is not being served any more")
 
-func (t turns) isSettled() bool {
+func (t executor) isSettled() bool {
 	select {
 	case <-t.settled:
 		return true
@@ -30,7 +30,7 @@ func (t turns) isSettled() bool {
 }
 
 // isOver reports whether the owner's goroutine is ending.
-func (t turns) isOver() bool {
+func (t executor) isOver() bool {
 	select {
 	case <-t.ended:
 		return true
@@ -40,7 +40,7 @@ func (t turns) isOver() bool {
 }
 
 // doSettled is do, after settled is closed.
-func (t turns) doSettled(ctx context.Context, f func() error) error {
+func (t executor) doSettled(ctx context.Context, f func() error) error {
 	select {
 	case <-t.settled:
 		return t.do(ctx, f)
@@ -53,7 +53,7 @@ func (t turns) doSettled(ctx context.Context, f func() error) error {
 
 // do runs f on the goroutine that owns the machine, waits for it and returns its error. Such an
 // error is one of the store's and ends the service.
-func (t turns) do(ctx context.Context, f func() error) error {
+func (t executor) do(ctx context.Context, f func() error) error {
 	done := make(chan error, 1)
 	select {
 	case t.work <- func() error {

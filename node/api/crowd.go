@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// crowd counts the callers' open places and refuses more than a limit, in total or from one
+// limiter counts the callers' open places and refuses more than a limit, in total or from one
 // address. Loopback addresses have only the total limit: a proxy may be behind them, and so many
 // callers.
-type crowd struct {
+type limiter struct {
 	most, each int // in total; from one address that is not loopback
 
 	mu   sync.Mutex
@@ -18,8 +18,8 @@ type crowd struct {
 }
 
 // newCrowd limits a crowd to most, and one address to most/parts.
-func newCrowd(most, parts int) *crowd {
-	return &crowd{most: most, each: max(1, most/parts), from: map[netip.Prefix]int{}}
+func newCrowd(most, parts int) *limiter {
+	return &limiter{most: most, each: max(1, most/parts), from: map[netip.Prefix]int{}}
 }
 
 // shares returns the divisor for one address's limit: 1 behind a proxy, whose address all callers
@@ -31,8 +31,8 @@ func shares(parts int, proxied bool) int {
 	return parts
 }
 
-// enter takes a place for a caller, who must call leave. ok is false if there is none.
-func (c *crowd) enter(remote string) (leave func(), ok bool) {
+// acquire takes a place for a caller, who must call leave. ok is false if there is none.
+func (c *limiter) acquire(remote string) (leave func(), ok bool) {
 	at, elsewhere := callerOf(remote)
 	c.mu.Lock()
 	defer c.mu.Unlock()

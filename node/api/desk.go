@@ -7,9 +7,9 @@ import (
 	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// Desk is what a program with a token of scope StudiesWrite may do in the operator's place. Its
+// Operator is what a program with a token of scope StudiesWrite may do in the operator's place. Its
 // methods are safe for concurrent use, and repeating a call changes nothing more.
-type Desk interface {
+type Operator interface {
 	// Draft drafts a study file from the column lists of its parties. Nothing is stored.
 	Draft(DraftRequest) (Draft, error)
 	// Check returns what Host would for a study file. Nothing is stored.

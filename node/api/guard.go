@@ -234,13 +234,13 @@ func (w *watched) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // atOnce limits concurrent requests. The form is read before the request takes a place, so that
 // slow senders do not keep others out.
-func (s *Server) atOnce(slots *crowd, handle http.HandlerFunc) http.HandlerFunc {
+func (s *Server) atOnce(slots *limiter, handle http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := readForm(w, r); err != nil {
 			s.writeProblem(w, r, badRequest("%v", err))
 			return
 		}
-		leave, ok := slots.enter(r.RemoteAddr)
+		leave, ok := slots.acquire(r.RemoteAddr)
 		if !ok {
 			w.Header().Set("Retry-After", "2")
 			s.writeProblem(w, r, problem(fail.APITooManyRequests.New(slots.most, slots.each)))
@@ -271,7 +271,7 @@ func readForm(w http.ResponseWriter, r *http.Request) error {
 // writing answers a route that changes something. The token is checked first, and only in the
 // header: another site's page can make a browser send a cookie, but not this header. Without a
 // token, this process buffers no body.
-func (s *Server) writing(slots *crowd, route route) http.HandlerFunc {
+func (s *Server) writing(slots *limiter, route route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := s.written(w, r, slots, route); err != nil {
 			s.sendError(w, r, err)
@@ -279,7 +279,7 @@ func (s *Server) writing(slots *crowd, route route) http.HandlerFunc {
 	}
 }
 
-func (s *Server) written(w http.ResponseWriter, r *http.Request, slots *crowd, route route) error {
+func (s *Server) written(w http.ResponseWriter, r *http.Request, slots *limiter, route route) error {
 	if r.Header.Get("Authorization") == "" {
 		return problem(fail.APINoToken.New())
 	}
@@ -287,7 +287,7 @@ func (s *Server) written(w http.ResponseWriter, r *http.Request, slots *crowd, r
 	if err != nil {
 		return err
 	}
-	leave, ok := slots.enter(r.RemoteAddr)
+	leave, ok := slots.acquire(r.RemoteAddr)
 	if !ok {
 		w.Header().Set("Retry-After", "2")
 		return problem(fail.APITooManyRequests.New(slots.most, slots.each))

@@ -49,7 +49,7 @@ func (o Limit) Listener(l net.Listener) net.Listener {
 type limited struct {
 	net.Listener
 	Limit
-	crowd    *crowd
+	crowd    *limiter
 	refusing chan struct{}
 	open     metrics.Gauge
 	refused  metrics.Counter
@@ -63,7 +63,7 @@ func (l *limited) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		leave, ok := l.crowd.enter(c.RemoteAddr().String())
+		leave, ok := l.crowd.acquire(c.RemoteAddr().String())
 		if ok {
 			l.open.Add(1)
 			return &placed{Conn: c, leave: sync.OnceFunc(func() { l.open.Add(-1); leave() })}, nil

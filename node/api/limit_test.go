@@ -110,7 +110,7 @@ func TestCrowd(t *testing.T) {
 	var leaves []func()
 	enter := func(remote string, want bool) {
 		t.Helper()
-		leave, ok := c.enter(remote)
+		leave, ok := c.acquire(remote)
 		if ok != want {
 			t.Fatalf("%s: %t, want %t, with %d there and %v", remote, ok, want, c.all, c.from)
 		}

@@ -23,7 +23,7 @@ import (
 // Options configures a Server.
 type Options struct {
 	Views         Views                   // required
-	Desk          Desk                    // default: nothing can be written, and those paths do not exist
+	Desk          Operator                // default: nothing can be written, and those paths do not exist
 	Aggregator    protocol.PeerID         // whose studies are served
 	Version       string                  // of this program
 	Now           func() protocol.Instant // required: the clock
@@ -43,7 +43,7 @@ type Server struct {
 	Options
 	handler  http.Handler
 	mux      *http.ServeMux
-	slots    *crowd
+	slots    *limiter
 	sessions sessions
 	requests metrics.Counter
 	seconds  metrics.Histogram

@@ -29,42 +29,42 @@ const (
 	boxedRecords    = 200     // of the sample, by slow attacks
 )
 
-// Unattackable says why there is nothing to attack, or too much.
-type Unattackable struct{ Why string }
+// NothingToAttackError says why there is nothing to attack, or too much.
+type NothingToAttackError struct{ Why string }
 
-func (u *Unattackable) Error() string { return u.Why }
+func (u *NothingToAttackError) Error() string { return u.Why }
 
-func (u *Unattackable) Fail() *fail.Error { return fail.NothingToAttack.Fail() }
+func (u *NothingToAttackError) Fail() *fail.Error { return fail.NothingToAttack.Fail() }
 
 // Attack makes a party's release of a study up to the point where the real one debits the ledger,
 // under a fresh seed of its own. It attacks it as somebody who knows R could: the aggregator with
 // one other party's help. Nothing is debited, stored or sent. A study without noise is attacked in
 // the same way.
-func Attack(ctx context.Context, o source.Options) (Attacked, error) {
+func Attack(ctx context.Context, o source.Options) (AttackReport, error) {
 	h, err := o.Source()
 	if err != nil {
-		return Attacked{}, err
+		return AttackReport{}, err
 	}
 	out, err := attackOwn(ctx, h)
 	if err != nil {
-		return Attacked{}, fmt.Errorf("attacking the release for study %s: %w", o.Study.ID.Short(), err)
+		return AttackReport{}, fmt.Errorf("attacking the release for study %s: %w", o.Study.ID.Short(), err)
 	}
 	return out, nil
 }
 
-func attackOwn(ctx context.Context, r *source.Source) (Attacked, error) {
+func attackOwn(ctx context.Context, r *source.Source) (AttackReport, error) {
 	src, err := r.Open()
 	if err != nil {
-		return Attacked{}, err
+		return AttackReport{}, err
 	}
 	root, err := source.FreshSeed(r.Entropy)
 	if err != nil {
-		return Attacked{}, err
+		return AttackReport{}, err
 	}
 	defer root.Destroy()
 	random, err := freshRandom(r.Entropy)
 	if err != nil {
-		return Attacked{}, err
+		return AttackReport{}, err
 	}
 	drawn := &sample{random: random}
 	entries := src.Schema.Entries()
@@ -73,19 +73,19 @@ func attackOwn(ctx context.Context, r *source.Source) (Attacked, error) {
 		return nil
 	})
 	if err != nil {
-		return Attacked{}, err
+		return AttackReport{}, err
 	}
 	// in the form that an attacker is sure to see
 	made, err := job.RehearseSeen(ctx, r.Spec(src, job.Study{}, root), &source.Data{Source: r, From: src}, func(job.Stage) {})
 	if err != nil {
-		return Attacked{}, err
+		return AttackReport{}, err
 	}
 	src.Plans = made.Plans // of the second pass, if there was a look
 	records := made.Records.Count
 	if records < 2 {
-		return Attacked{}, &Unattackable{fmt.Sprintf("data of %d records leave nothing to attack", records)}
+		return AttackReport{}, &NothingToAttackError{fmt.Sprintf("data of %d records leave nothing to attack", records)}
 	}
-	out := Attacked{
+	out := AttackReport{
 		Study: r.Study.ID.String(), Name: r.Study.Name, Dataset: src.Data.Name, Records: records, Sample: len(drawn.records),
 		Promise: src.Plans[0].Statement(), Sketches: []AttackedSketch{},
 	}
@@ -93,19 +93,19 @@ func attackOwn(ctx context.Context, r *source.Source) (Attacked, error) {
 	for i, plan := range src.Plans {
 		own := made.Sketches[i]
 		if own.Sketch, _, err = plan.Unpack(own.Sketch); err != nil {
-			return Attacked{}, fmt.Errorf("sketch %d: %w", i+1, err)
+			return AttackReport{}, fmt.Errorf("sketch %d: %w", i+1, err)
 		}
 		all[i] = seen{plan: plan, root: root, sample: drawn, picks: src.Picks[i], exact: own, ids: made.Records.IDs, random: random, records: records}
 		one, err := all[i].attack(ctx, i)
 		if err != nil {
-			return Attacked{}, fmt.Errorf("sketch %d: %w", i+1, err)
+			return AttackReport{}, fmt.Errorf("sketch %d: %w", i+1, err)
 		}
 		out.Sketches = append(out.Sketches, one)
 	}
 	for _, side := range []sketch.Side{sketch.Columns, sketch.Records} {
 		together, err := attackTogether(ctx, side, all)
 		if err != nil {
-			return Attacked{}, fmt.Errorf("all sketches of the %s side: %w", side, err)
+			return AttackReport{}, fmt.Errorf("all sketches of the %s side: %w", side, err)
 		}
 		if together != nil {
 			out.Together = append(out.Together, *together)
@@ -269,7 +269,7 @@ func (s seen) recordsSide(ctx context.Context) ([]AttackedResult, error) {
 
 // recordsTogether attacks the rows of several sketches of the same records jointly.
 func recordsTogether(ctx context.Context, all []seen) ([]AttackedResult, error) {
-	var together attack.Seen
+	var together attack.View
 	for _, s := range all {
 		view, err := s.view()
 		if err != nil {
@@ -288,22 +288,22 @@ func recordsTogether(ctx context.Context, all []seen) ([]AttackedResult, error) 
 }
 
 // view is what an attacker who knows R sees of the sampled records.
-func (s seen) view() (attack.Seen, error) {
+func (s seen) view() (attack.View, error) {
 	matrix, err := s.plan.Matrix(s.root, nil)
 	if err != nil {
-		return attack.Seen{}, err
+		return attack.View{}, err
 	}
-	return attack.Seen{R: matrix, Y: s.rows(matrix), Variance: s.plan.NoiseOf(0, 1, s.records).Variance}, nil
+	return attack.View{R: matrix, Y: s.rows(matrix), Variance: s.plan.NoiseOf(0, 1, s.records).Variance}, nil
 }
 
 // throughRows attacks the sampled records through their rows.
-func (s seen) throughRows(ctx context.Context, view attack.Seen) ([]AttackedResult, error) {
+func (s seen) throughRows(ctx context.Context, view attack.View) ([]AttackedResult, error) {
 	if d, k := view.R.Dims(); d*k > attackedEntries {
-		return nil, &Unattackable{fmt.Sprintf("R has %d × %d entries, at most %d are attacked", d, k, attackedEntries)}
+		return nil, &NothingToAttackError{fmt.Sprintf("R has %d × %d entries, at most %d are attacked", d, k, attackedEntries)}
 	}
 	x := s.truth()
 	var out []AttackedResult
-	for _, one := range []func(context.Context, attack.Seen, *mat.Dense) ([]AttackedResult, error){
+	for _, one := range []func(context.Context, attack.View, *mat.Dense) ([]AttackedResult, error){
 		s.leastNorm, s.covariance, s.fewValues, s.bounds, s.pairs, s.trilateration, s.components, s.links,
 	} {
 		found, err := one(ctx, view, x)
@@ -390,7 +390,7 @@ func (s seen) name(feature int) string {
 	return name
 }
 
-func (s seen) leastNorm(_ context.Context, view attack.Seen, x *mat.Dense) ([]AttackedResult, error) {
+func (s seen) leastNorm(_ context.Context, view attack.View, x *mat.Dense) ([]AttackedResult, error) {
 	guess, err := view.MinimumNorm()
 	if err != nil {
 		return nil, err
@@ -400,7 +400,7 @@ func (s seen) leastNorm(_ context.Context, view attack.Seen, x *mat.Dense) ([]At
 
 // covariance attacks with the columns' means and covariances, here computed from the data
 // themselves: no attacker can know a better mean and covariance.
-func (s seen) covariance(_ context.Context, view attack.Seen, x *mat.Dense) ([]AttackedResult, error) {
+func (s seen) covariance(_ context.Context, view attack.View, x *mat.Dense) ([]AttackedResult, error) {
 	m, d := x.Dims()
 	known := attack.Knowledge{Mean: make([]float64, d)}
 	for j := range d {
@@ -425,7 +425,7 @@ func (s seen) covariance(_ context.Context, view attack.Seen, x *mat.Dense) ([]A
 }
 
 // fewValues attacks records that have few ones, by matching pursuit.
-func (s seen) fewValues(ctx context.Context, view attack.Seen, x *mat.Dense) ([]AttackedResult, error) {
+func (s seen) fewValues(ctx context.Context, view attack.View, x *mat.Dense) ([]AttackedResult, error) {
 	m, d := x.Dims()
 	_, k := view.R.Dims()
 	most := 0
@@ -446,7 +446,7 @@ func (s seen) fewValues(ctx context.Context, view attack.Seen, x *mat.Dense) ([]
 	}
 	some := min(m, boxedRecords)
 	truth := mat.DenseCopyOf(x.Slice(0, some, 0, d))
-	guess, err := attack.Seen{R: view.R, Y: mat.DenseCopyOf(view.Y.Slice(0, some, 0, k)), Variance: view.Variance}.Pursuit(ctx, attack.Sparse{Most: most, Boolean: true})
+	guess, err := attack.View{R: view.R, Y: mat.DenseCopyOf(view.Y.Slice(0, some, 0, k)), Variance: view.Variance}.Pursuit(ctx, attack.Sparse{Most: most, Boolean: true})
 	if err != nil {
 		return nil, err
 	}
@@ -454,7 +454,7 @@ func (s seen) fewValues(ctx context.Context, view attack.Seen, x *mat.Dense) ([]
 }
 
 // bounds attacks with the published bounds of the columns.
-func (s seen) bounds(ctx context.Context, view attack.Seen, x *mat.Dense) ([]AttackedResult, error) {
+func (s seen) bounds(ctx context.Context, view attack.View, x *mat.Dense) ([]AttackedResult, error) {
 	m, d := x.Dims()
 	_, k := view.R.Dims()
 	ranges := make([]attack.Range, d)
@@ -466,7 +466,7 @@ func (s seen) bounds(ctx context.Context, view attack.Seen, x *mat.Dense) ([]Att
 	}
 	some := min(m, boxedRecords)
 	truth := mat.DenseCopyOf(x.Slice(0, some, 0, d))
-	guess, err := attack.Seen{R: view.R, Y: mat.DenseCopyOf(view.Y.Slice(0, some, 0, k)), Variance: view.Variance}.Box(ctx, ranges)
+	guess, err := attack.View{R: view.R, Y: mat.DenseCopyOf(view.Y.Slice(0, some, 0, k)), Variance: view.Variance}.Box(ctx, ranges)
 	if err != nil {
 		return nil, err
 	}
@@ -476,7 +476,7 @@ func (s seen) bounds(ctx context.Context, view attack.Seen, x *mat.Dense) ([]Att
 // pairs recovers R from 1, 2, 4 and so on known records, up to twice the number of columns or the
 // size of the sample. The attacker is no party. It then recovers other records with the estimate of
 // R.
-func (s seen) pairs(_ context.Context, view attack.Seen, x *mat.Dense) ([]AttackedResult, error) {
+func (s seen) pairs(_ context.Context, view attack.View, x *mat.Dense) ([]AttackedResult, error) {
 	m, d := x.Dims()
 	_, k := view.R.Dims()
 	most := knownRecords(m, d)
@@ -503,7 +503,7 @@ func (s seen) pairs(_ context.Context, view attack.Seen, x *mat.Dense) ([]Attack
 	knows := fmt.Sprintf("%d records and their sketches, not R", most)
 	out := []AttackedResult{{Name: "known records", Knows: knows, Measure: ofMatrix, Value: part, Detail: strings.TrimPrefix(before, ", ")}}
 	others := mat.DenseCopyOf(x.Slice(most, m, 0, d))
-	guess, err := attack.Seen{R: found, Y: mat.DenseCopyOf(view.Y.Slice(most, m, 0, k)), Variance: view.Variance}.MinimumNorm()
+	guess, err := attack.View{R: found, Y: mat.DenseCopyOf(view.Y.Slice(most, m, 0, k)), Variance: view.Variance}.MinimumNorm()
 	if err != nil {
 		return nil, err
 	}
@@ -517,7 +517,7 @@ func (s seen) pairs(_ context.Context, view attack.Seen, x *mat.Dense) ([]Attack
 
 // components recovers columns without R, by independent components, if the sketch is not much
 // narrower than the data.
-func (s seen) components(ctx context.Context, view attack.Seen, x *mat.Dense) ([]AttackedResult, error) {
+func (s seen) components(ctx context.Context, view attack.View, x *mat.Dense) ([]AttackedResult, error) {
 	_, d := x.Dims()
 	_, k := view.R.Dims()
 	const widest = 128
@@ -546,7 +546,7 @@ func (s seen) components(ctx context.Context, view attack.Seen, x *mat.Dense) ([
 }
 
 // links gives the attacker copies of the records with noise of half a column's standard deviation.
-func (s seen) links(ctx context.Context, view attack.Seen, x *mat.Dense) ([]AttackedResult, error) {
+func (s seen) links(ctx context.Context, view attack.View, x *mat.Dense) ([]AttackedResult, error) {
 	m, d := x.Dims()
 	copies := mat.DenseCopyOf(x)
 	for j := range d {

@@ -107,7 +107,7 @@ func (s seen) solved(rows, values, x *mat.Dense) ([]AttackedResult, error) {
 			off.Set(j, c, values.At(c, j)-means[j]*sums.AtVec(c))
 		}
 	}
-	found, err := attack.Seen{R: rows, Y: off}.MinimumNorm()
+	found, err := attack.View{R: rows, Y: off}.MinimumNorm()
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (s seen) matched(rows, values, x *mat.Dense) ([]AttackedResult, error) {
 	for j := range s.plan.Values {
 		// The best linear guess is the filter's output, shrunk by its share of signal variance.
 		column, filtered := mat.Col(nil, j, x), mat.Col(nil, j, found)
-		spread := attack.Spread(mat.Col(nil, j, values))
+		spread := attack.FilterError(mat.Col(nil, j, values))
 		mean, deviation := stat.PopMeanStdDev(column, nil)
 		slope := deviation * deviation / (deviation*deviation + spread*spread)
 		for i, v := range filtered {

@@ -15,7 +15,7 @@ func knownRecords(records, values int) int { return min(2*values, records/2) }
 
 // trilateration locates other records from some known ones and the distances of all to these, as
 // record-distance gives them. The attacker knows neither R nor a sketch.
-func (s seen) trilateration(_ context.Context, view attack.Seen, x *mat.Dense) ([]AttackedResult, error) {
+func (s seen) trilateration(_ context.Context, view attack.View, x *mat.Dense) ([]AttackedResult, error) {
 	m, d := x.Dims()
 	_, k := view.R.Dims()
 	t := knownRecords(m, d)
@@ -24,7 +24,7 @@ func (s seen) trilateration(_ context.Context, view attack.Seen, x *mat.Dense) (
 	}
 	known, others := mat.DenseCopyOf(view.Y.Slice(0, t, 0, k)), mat.DenseCopyOf(view.Y.Slice(t, m, 0, k))
 	noise := 2 * float64(k) * view.Variance
-	guess, err := attack.Surveyed{
+	guess, err := attack.Distances{
 		Known:   mat.DenseCopyOf(x.Slice(0, t, 0, d)),
 		Between: attack.SquaredDistances(known, known, noise), From: attack.SquaredDistances(others, known, noise), Variance: view.Variance,
 	}.Locate()

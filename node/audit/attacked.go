@@ -9,8 +9,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Attacked has the outcome of attacks on a release that was made of a party's data and thrown away.
-type Attacked struct {
+// AttackReport has the outcome of attacks on a release that was made of a party's data and thrown away.
+type AttackReport struct {
 	Study    string           `json:"study"`
 	Name     string           `json:"name"`
 	Dataset  string           `json:"dataset"`
@@ -70,7 +70,7 @@ type AttackedError struct {
 }
 
 // Flags lists the flags of all sketches.
-func (a Attacked) Flags() (out []string) {
+func (a AttackReport) Flags() (out []string) {
 	for _, s := range a.Sketches {
 		for _, flag := range s.Flags {
 			if len(a.Sketches) > 1 {
@@ -83,7 +83,7 @@ func (a Attacked) Flags() (out []string) {
 }
 
 // Summary says in one sentence what the strongest attacks recover.
-func (a Attacked) Summary() string {
+func (a AttackReport) Summary() string {
 	strongest := map[string]AttackedResult{}
 	var order []string
 	for _, s := range slices.Concat(a.Sketches, a.Together) {

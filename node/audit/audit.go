@@ -11,8 +11,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Audited compares a mechanism's claim with trials on synthetic data.
-type Audited struct {
+// AuditReport compares a mechanism's claim with trials on synthetic data.
+type AuditReport struct {
 	Study    string          `json:"study"`
 	Name     string          `json:"name"`
 	Passed   bool            `json:"passed"`
@@ -59,7 +59,7 @@ func verdict(passed, conclusive bool) string {
 }
 
 // Verdict is FAIL if any sketch fails, or else INCONCLUSIVE if any is.
-func (a Audited) Verdict() string {
+func (a AuditReport) Verdict() string {
 	return verdict(a.Passed, !slices.ContainsFunc(a.Sketches, func(s AuditedSketch) bool { return !s.Conclusive || s.Labels != nil && !s.Labels.Conclusive }))
 }
 
@@ -114,8 +114,8 @@ type Options struct {
 
 // Audit tries the plans of parties on synthetic data, in this process. It reads no data and spends
 // no budget.
-func Audit(ctx context.Context, o Options) (Audited, error) {
-	out := Audited{Study: o.Study.ID.String(), Name: o.Study.Name, Passed: true, Doubt: audit.Doubt}
+func Audit(ctx context.Context, o Options) (AuditReport, error) {
+	out := AuditReport{Study: o.Study.ID.String(), Name: o.Study.Name, Passed: true, Doubt: audit.Doubt}
 	for _, party := range o.Parties {
 		for i := range o.Study.Sketches {
 			if o.Observe != nil {
@@ -123,7 +123,7 @@ func Audit(ctx context.Context, o Options) (Audited, error) {
 			}
 			one, err := o.sketch(ctx, party, i)
 			if err != nil {
-				return Audited{}, fmt.Errorf("auditing study %s: %w", o.Study.ID.Short(), err)
+				return AuditReport{}, fmt.Errorf("auditing study %s: %w", o.Study.ID.Short(), err)
 			}
 			out.Sketches = append(out.Sketches, one)
 			out.Passed = out.Passed && one.Passed
@@ -145,11 +145,11 @@ func (o Options) sketch(ctx context.Context, party, index int) (AuditedSketch, e
 	out := AuditedSketch{
 		Party: o.Study.Parties[party].Name, Sketch: index + 1, Side: string(plan.Sketch().Side),
 		Mechanism: string(claim.Mechanism()), Unit: string(o.Study.Privacy.Unit),
-		Claimed: float64(f.Claimed), Delta: float64(f.Delta), Found: float64(f.Found), Reach: float64(f.Reach), Drawn: float64(a.Drawn),
+		Claimed: float64(f.Claimed), Delta: float64(f.Delta), Found: float64(f.Found), Reach: float64(f.Detectable), Drawn: float64(a.Drawn),
 		Trials: f.Trials, Statement: plan.Statement(), Remarks: append([]string{}, a.Remarks...), Passed: a.Passed(), Conclusive: a.Conclusive,
 	}
 	if l := a.Labels; l != nil {
-		out.Labels = &AuditedLabels{float64(l.Finding.Claimed), float64(l.Finding.Found), float64(l.Finding.Reach), float64(l.Drawn), l.Finding.Trials, l.Passed(), l.Conclusive}
+		out.Labels = &AuditedLabels{float64(l.Finding.Claimed), float64(l.Finding.Found), float64(l.Finding.Detectable), float64(l.Drawn), l.Finding.Trials, l.Passed(), l.Conclusive}
 	}
 	out.OneRun = AuditedOneRun{a.OneRun.Canaries, a.OneRun.Made, a.OneRun.Right, float64(a.OneRun.Found), audit.OneRunDoubt}
 	if a.Spread != nil {
@@ -160,7 +160,7 @@ func (o Options) sketch(ctx context.Context, party, index int) (AuditedSketch, e
 	}
 	if plan.Flips.Zero() {
 		out.Declared = &[2]int64{a.Declared.L1, a.Declared.L2Squared}
-		out.Realised = &[2]int64{a.Realised.L1, a.Realised.L2Squared}
+		out.Realised = &[2]int64{a.Found.L1, a.Found.L2Squared}
 	}
 	return out, nil
 }

@@ -13,9 +13,9 @@ import (
 // the mechanism, or by both. It holds no value and no record id. But its quantiles and fractions
 // are computed from the party's data, so only that party should see it.
 type Report struct {
-	Attacked *Attacked // nil: no attack was made
-	Audited  *Audited  // nil: the mechanism was not tested
-	Bare     bool      // the study asks for sketches without noise: there is no promise to test
+	Attacked *AttackReport // nil: no attack was made
+	Audited  *AuditReport  // nil: the mechanism was not tested
+	Bare     bool          // the study asks for sketches without noise: there is no promise to test
 }
 
 // Headline is the verdict in one line.
@@ -55,7 +55,7 @@ func (r Report) Blocks() (out []block.Block) {
 	return append(out, block.Heading{ID: "left", Text: "What has left"}, block.Text{Text: read})
 }
 
-func (a Attacked) blocks() []block.Block {
+func (a AttackReport) blocks() []block.Block {
 	out := []block.Block{
 		block.Text{Text: fmt.Sprintf("This is what somebody who knows the random matrix recovers from a release of dataset %q. The aggregator knows it with the help of one other party. A release of %d records was made as the study asks for it, and thrown away; %d of the records, drawn at random, were attacked.",
 			a.Dataset, a.Records, a.Sample)},
@@ -132,7 +132,7 @@ func strongest(attacks []AttackedResult) (best *AttackedResult) {
 
 // recovered shows a bar for what each attack recovers, and a mark for guessing.
 func recovered(id string, attacks []AttackedResult) block.Figure {
-	plot := block.Bars{Whole: true}
+	plot := block.Bars{Percent: true}
 	for _, one := range attacks {
 		text := block.Percent(one.Value) + ", guessing " + block.Percent(one.Baseline)
 		plot.Rows = append(plot.Rows, block.Bar{Name: one.Name + ": " + one.Measure, Text: text, Value: 100 * one.Value, Rule: 100 * one.Baseline, Title: one.Name + ", " + one.Measure + ": " + text})
@@ -197,7 +197,7 @@ func columnTable(a AttackedResult) block.Table {
 	all := clearestColumns(a)
 	t := block.Table{
 		Caption: "How much of each column is recovered by " + a.Name, Columns: []block.Column{block.Words("column"), block.Numbers("share of its variance")},
-		Drawn: true, Asked: true, Of: len(all), Things: "columns",
+		HasFigure: true, Folded: true, Of: len(all), Things: "columns",
 	}
 	for _, c := range all[:min(len(all), block.MostRows)] {
 		t.Rows = append(t.Rows, block.Cells(c.Name, block.Percent(max(c.Value, 0))))
@@ -207,7 +207,7 @@ func columnTable(a AttackedResult) block.Table {
 
 func errorTable(a AttackedResult) block.Table {
 	t := block.Table{
-		Caption: "Errors of guesses of single values, as parts of the columns' ranges", Drawn: true, Asked: true,
+		Caption: "Errors of guesses of single values, as parts of the columns' ranges", HasFigure: true, Folded: true,
 		Columns: []block.Column{block.Numbers("values"), block.Numbers("error at most, by " + a.Name), block.Numbers("by each column's mean")},
 	}
 	for _, e := range a.Errors {
@@ -217,7 +217,7 @@ func errorTable(a AttackedResult) block.Table {
 }
 
 // blocks compares what trials found with the claim.
-func (a Audited) blocks() []block.Block {
+func (a AuditReport) blocks() []block.Block {
 	t := block.Table{Caption: "Claimed and found", Columns: []block.Column{
 		block.Words("party"), block.Numbers("sketch"), block.Words("mechanism"), block.Numbers("claimed ε"), block.Numbers("δ"), block.Numbers("found ε"), block.Numbers("at most"), block.Numbers("trials"), block.Words("verdict"),
 	}}
@@ -239,7 +239,7 @@ func (a Audited) blocks() []block.Block {
 }
 
 // claims has a row for each sketch: the claim, and the lower bound found.
-func claims(a Audited) block.Figure {
+func claims(a AuditReport) block.Figure {
 	plot := block.Bars{Axis: "ε"}
 	for _, s := range a.Sketches {
 		plot.Rows = append(plot.Rows, block.Bar{
@@ -304,7 +304,7 @@ func (s AuditedSketch) parameters() block.Table {
 }
 
 func noiseTable(n AuditedNoise) block.Table {
-	t := block.Table{Caption: "Noise as drawn and as its law has it", Drawn: true, Asked: true, Columns: []block.Column{block.Numbers("from"), block.Numbers("to below"), block.Numbers("drawn"), block.Numbers("expected")}}
+	t := block.Table{Caption: "Noise as drawn and as its law has it", HasFigure: true, Folded: true, Columns: []block.Column{block.Numbers("from"), block.Numbers("to below"), block.Numbers("drawn"), block.Numbers("expected")}}
 	for _, b := range n.Histogram {
 		t.Rows = append(t.Rows, block.Cells(fmt.Sprint(b.From), fmt.Sprint(b.To), fmt.Sprint(b.Drawn), fmt.Sprintf("%.1f", b.Expected)))
 	}

@@ -19,13 +19,13 @@ func auditOf(found float64) audit.Report {
 	for i := range 21 {
 		one.Errors = append(one.Errors, audit.AttackedError{Share: float64(i) / 20, Recovered: float64(i) / 100, Guessed: float64(i) / 50})
 	}
-	attacked := audit.Attacked{Study: strings.Repeat("ab", 32), Name: "trial <x>", Dataset: "d", Records: 400, Sample: 300, Promise: "A promise.",
+	attacked := audit.AttackReport{Study: strings.Repeat("ab", 32), Name: "trial <x>", Dataset: "d", Records: 400, Sample: 300, Promise: "A promise.",
 		Sketches: []audit.AttackedSketch{{Sketch: 1, Side: "records", Made: "sparse", Noise: "laplace", Flags: []string{"k = 3 <z>"}, Attacks: []audit.AttackedResult{one, {Name: "linkage", Measure: "records linked", Value: 0.01, Baseline: 0.01}}}}}
 	noise := &audit.AuditedNoise{Draws: 1000, Variance: 1.01, Chance: 0.4}
 	for i := range 41 {
 		noise.Histogram = append(noise.Histogram, audit.AuditedBin{From: int64(10*i - 205), To: int64(10*i - 195), Drawn: 20 + i, Expected: 24.4})
 	}
-	audited := audit.Audited{Name: "trial <x>", Passed: found <= 1, Doubt: 1e-6, Sketches: []audit.AuditedSketch{{
+	audited := audit.AuditReport{Name: "trial <x>", Passed: found <= 1, Doubt: 1e-6, Sketches: []audit.AuditedSketch{{
 		Party: "north", Sketch: 1, Mechanism: "laplace", Claimed: 1, Found: found, Reach: 3, Trials: 1000, Declared: &[2]int64{10, 20}, Realised: &[2]int64{9, 18},
 		Statement: "A statement.", OneRun: audit.AuditedOneRun{Guessed: 100, Right: 60, Found: 0.4}, Noise: noise, Remarks: []string{"something"}, Passed: found <= 1, Conclusive: true,
 	}}}

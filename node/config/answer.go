@@ -111,7 +111,7 @@ func changeField(path, text, name, value string, place ...string) (string, error
 	field := entry{name: scalar(name), value: scalar(value)}
 	var key *yaml.Node
 	for i, step := range place {
-		next, inner := child(at, step)
+		next, inner := lookup(at, step)
 		if next == nil && i < len(place)-1 {
 			return "", errEdit
 		}
@@ -120,7 +120,7 @@ func changeField(path, text, name, value string, place ...string) (string, error
 		}
 		key, at = next, inner
 	}
-	switch _, there := child(at, name); {
+	switch _, there := lookup(at, name); {
 	case there == nil:
 		return insert(text, key, at, field)
 	case there.Kind == yaml.ScalarNode && there.Value == value:

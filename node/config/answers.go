@@ -25,9 +25,9 @@ type answers struct {
 func AnswerKeys(of joining.Command) []schema.Row { return answerKeys(of).Rows() }
 
 func answerKeys(of joining.Command) schema.Keys[answers] {
-	keys := schema.Keys[answers]{{Name: "cosketch", Says: "the format: " + answersVersion, Form: schema.Text(func(a *answers) *string { return &a.version }, nil)}}
+	keys := schema.Keys[answers]{{Name: "cosketch", Doc: "the format: " + answersVersion, Form: schema.Text(func(a *answers) *string { return &a.version }, nil)}}
 	for _, id := range joining.IDs(of) {
-		keys = append(keys, schema.Key[answers]{Name: string(id), Says: id.Says(), Form: schema.Custom("a line, or a list of lines", func(r *schema.Reader, at schema.Item, a *answers) {
+		keys = append(keys, schema.Key[answers]{Name: string(id), Doc: id.Says(), Form: schema.Custom("a line, or a list of lines", func(r *schema.Reader, at schema.Item, a *answers) {
 			var lines []string
 			schema.OneOrMore(schema.Itself[[]string], text(), most).Read(r, at, &lines)
 			a.lines[id] = lines

@@ -211,7 +211,7 @@ func ParseColumn(text string) (file.DraftColumn, error) {
 		return file.DraftColumn{}, fmt.Errorf("reading column %.80q: want {name: …, kind: …, centre: …, spread: …}, as a column list has it", text)
 	}
 	var c file.DraftColumn
-	r := &schema.Reader{Loose: true}
+	r := &schema.Reader{Lenient: true}
 	if r.Survey(root, "") {
 		draftColumn().Read(r, schema.Item{Node: root}, &c)
 	}

@@ -192,7 +192,7 @@ datasets:
 			Files: []string{filepath.Join(dir, "2024/*.csv.gz"), "/srv/late.parquet"},
 			CSV:   dataset.Dialect{Delimiter: dataset.Semicolon, Decimal: dataset.DecimalComma, Thousands: dataset.ThousandsPoint, Encoding: dataset.Windows1252, Date: dataset.DateDots},
 			Sheet: "Tabelle 2",
-			Words: dataset.Words{Missing: []string{"k.A.", "999"}, Values: map[string]map[string]string{"smoker": {"yes": "1", "no": "0", "?": ""}, "ward": {"N": "north"}}},
+			Words: dataset.Replacements{Missing: []string{"k.A.", "999"}, Values: map[string]map[string]string{"smoker": {"yes": "1", "no": "0", "?": ""}, "ward": {"N": "north"}}},
 		},
 		"register": {SQL: &dataset.SQL{Driver: dataset.PostgreSQL, DSN: dataset.Secret{Env: "REGISTER_DSN"}, Query: "SELECT * FROM register"}},
 		"file":     {SQL: &dataset.SQL{Driver: dataset.PostgreSQL, DSN: dataset.Secret{File: filepath.Join(dir, "dsn")}, Query: "SELECT 1"}},

@@ -54,11 +54,11 @@ func (d *Dataset) checkSource(r *schema.Reader, name schema.Item) {
 		d.Source.Command.Dir = filepath.Dir(r.File)
 	}
 	switch {
-	case d.Source.Elsewhere != "" && (len(files) > 0 || d.Source.Asked()):
+	case d.Source.Elsewhere != "" && (len(files) > 0 || d.Source.IsQuery()):
 		r.FailAt(name, "dataset %q has elsewhere beside source, sql or command: it can have one", d.Name)
 	case d.Source.Command != nil && (len(files) > 0 || d.Source.SQL != nil):
 		r.FailAt(name, "dataset %q has command beside source or sql: it can have one", d.Name)
-	case len(files) == 0 && !d.Source.Asked() && d.Source.Elsewhere == "":
+	case len(files) == 0 && !d.Source.IsQuery() && d.Source.Elsewhere == "":
 		r.FailAt(name, "dataset %q has no source (add: source: PATH.csv)", d.Name)
 	case len(files) > 0 && d.Source.SQL != nil:
 		r.FailAt(name, "dataset %q has both source and sql: it can have one", d.Name)
@@ -73,8 +73,8 @@ func (d *Dataset) checkSource(r *schema.Reader, name schema.Item) {
 	}
 }
 
-// instead reads the replacement of a value.
-func instead() schema.Form[string] {
+// replacementForm reads the replacement of a value.
+func replacementForm() schema.Form[string] {
 	return schema.Custom("value, or nothing", func(r *schema.Reader, at schema.Item, to *string) {
 		switch {
 		case at.Node.Kind != yaml.ScalarNode:

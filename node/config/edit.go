@@ -177,10 +177,10 @@ func setCap(path, text, name string, unit dp.Unit, b Budget) (string, error) {
 	if !exists {
 		return "", fmt.Errorf("dataset %q is not in %s%s", name, p.Path, suggestion(name, sortedKeys(p.Datasets)))
 	}
-	_, datasets := child(root, "datasets")
-	key, value := child(datasets, name)
-	caps, limits := child(value, "caps")
-	_, limit := child(limits, string(unit))
+	_, datasets := lookup(root, "datasets")
+	key, value := lookup(datasets, name)
+	caps, limits := lookup(value, "caps")
+	_, limit := lookup(limits, string(unit))
 	switch {
 	case limit != nil:
 		text, err = replaceBudget(text, limit, b)

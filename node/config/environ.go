@@ -47,7 +47,7 @@ func (s *source) environment(program string, root *yaml.Node, known []schema.Row
 		if root == nil || root.Kind == yaml.ScalarNode && root.Tag == "!!null" {
 			root = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 		}
-		if put(root, strings.Split(one.Name, "."), value) == nil {
+		if setPath(root, strings.Split(one.Name, "."), value) == nil {
 			return nil, fmt.Errorf("reading environment variable %s: in %s, a key above its own is not a mapping", name, s.path)
 		}
 		s.variables[one.Name] = name
@@ -55,13 +55,13 @@ func (s *source) environment(program string, root *yaml.Node, known []schema.Row
 	return root, nil
 }
 
-// put sets a value at a path below a mapping, creating mappings on the way. It returns the node
+// setPath sets a value at a path below a mapping, creating mappings on the way. It returns the node
 // with the value, or nil if something on the way is not a mapping.
-func put(n *yaml.Node, path []string, value *yaml.Node) *yaml.Node {
+func setPath(n *yaml.Node, path []string, value *yaml.Node) *yaml.Node {
 	if n.Kind != yaml.MappingNode {
 		return nil
 	}
-	key, there := child(n, path[0])
+	key, there := lookup(n, path[0])
 	if key == nil {
 		there = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 		n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: path[0]}, there)
@@ -73,7 +73,7 @@ func put(n *yaml.Node, path []string, value *yaml.Node) *yaml.Node {
 	if there.Kind == yaml.ScalarNode && there.Tag == "!!null" {
 		*there = yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	}
-	return put(there, path[1:], value)
+	return setPath(there, path[1:], value)
 }
 
 // misspelt returns warnings of environment variables that look like a setting's and have no effect.

@@ -35,8 +35,8 @@ func (e entry) block(indent int) []string {
 	return out
 }
 
-// child returns the key with this name in a mapping and its value, or nil.
-func child(n *yaml.Node, name string) (key, value *yaml.Node) {
+// lookup returns the key with this name in a mapping and its value, or nil.
+func lookup(n *yaml.Node, name string) (key, value *yaml.Node) {
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil, nil
 	}
@@ -51,7 +51,7 @@ func child(n *yaml.Node, name string) (key, value *yaml.Node) {
 // insertTop inserts an entry into the mapping under a top-level key, which it appends to the file
 // if it is missing.
 func insertTop(text string, root *yaml.Node, name string, e entry) (string, error) {
-	if key, value := child(root, name); key != nil {
+	if key, value := lookup(root, name); key != nil {
 		return insert(text, key, value, e)
 	}
 	indent := 0
@@ -138,7 +138,7 @@ func offset(text string, line, column int) (int, bool) {
 
 // replaceBudget replaces a budget, number by number.
 func replaceBudget(text string, there *yaml.Node, b Budget) (string, error) {
-	epsilonKey, epsilon := child(there, "epsilon")
+	epsilonKey, epsilon := lookup(there, "epsilon")
 	if epsilon == nil {
 		return "", errEdit
 	}
@@ -146,7 +146,7 @@ func replaceBudget(text string, there *yaml.Node, b Budget) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, delta := child(there, "delta")
+	_, delta := lookup(there, "delta")
 	switch {
 	case delta == nil && b.Delta == 0:
 		return text, nil

@@ -89,9 +89,9 @@ func setReading(path, text, name string, more dataset.Reading) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		_, datasets := child(root, "datasets")
-		key, value := child(datasets, name)
-		if _, there := child(value, e.name); there != nil {
+		_, datasets := lookup(root, "datasets")
+		key, value := lookup(datasets, name)
+		if _, there := lookup(value, e.name); there != nil {
 			text, err = replaceFlow(text, there, e.value)
 		} else {
 			text, err = insert(text, key, value, e)

@@ -12,7 +12,7 @@ import (
 func TestSetReading(t *testing.T) {
 	more := dataset.Reading{
 		CSV:   dataset.Dialect{Decimal: dataset.DecimalComma, Thousands: dataset.ThousandsPoint},
-		Words: dataset.Words{Missing: []string{"k.A.", "-9"}, Values: map[string]map[string]string{"Größe": {"groß": "2", "?": ""}}},
+		Words: dataset.Replacements{Missing: []string{"k.A.", "-9"}, Values: map[string]map[string]string{"Größe": {"groß": "2", "?": ""}}},
 	}
 	for name, c := range map[string]struct{ before, after string }{
 		"nothing yet": {

@@ -23,7 +23,7 @@ func removeDataset(path, text, name string) (string, error) {
 		return "", fmt.Errorf("dataset %q is not in %s%s", name, p.Path, suggestion(name, sortedKeys(p.Datasets)))
 	}
 	delete(p.Datasets, name)
-	if text, err = cut(path, text, "datasets", name); err != nil {
+	if text, err = removeEntry(path, text, "datasets", name); err != nil {
 		return "", err
 	}
 	for id, site := range p.Studies {
@@ -31,22 +31,22 @@ func removeDataset(path, text, name string) (string, error) {
 			continue
 		}
 		delete(p.Studies, id)
-		if text, err = cut(path, text, "studies", id.String()); err != nil {
+		if text, err = removeEntry(path, text, "studies", id.String()); err != nil {
 			return "", err
 		}
 	}
 	return text, confirm(path, text, p)
 }
 
-// cut removes an entry from the mapping under a key of the file: its lines, and those indented
+// removeEntry removes an entry from the mapping under a key of the file: its lines, and those indented
 // below it. Comments above it stay. text need not be a valid site file.
-func cut(path, text, section, name string) (string, error) {
+func removeEntry(path, text, section, name string) (string, error) {
 	root, err := source{what: "site file", path: path}.document([]byte(text))
 	if err != nil {
 		return "", errEdit
 	}
-	_, mapping := child(root, section)
-	key, _ := child(mapping, name)
+	_, mapping := lookup(root, section)
+	key, _ := lookup(mapping, name)
 	if key == nil || mapping.Style&yaml.FlowStyle != 0 {
 		return "", errEdit
 	}

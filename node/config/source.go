@@ -106,7 +106,7 @@ func (s source) variable(key string) string {
 
 // read reads a document by a table of keys. It returns the first error.
 func read[T any](s source, root *yaml.Node, keys schema.Keys[T], to *T) error {
-	r := &schema.Reader{Loose: true, File: s.path}
+	r := &schema.Reader{Lenient: true, File: s.path}
 	if root == nil || r.Survey(root, "") {
 		keys.Read(r, schema.Item{Node: root}, to)
 	}

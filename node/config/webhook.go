@@ -12,17 +12,17 @@ import (
 // hookFile is a webhook in the file.
 type hookFile struct {
 	url, secret string
-	moves       []webhook.Move
+	moves       []webhook.Event
 }
 
 func hookKeys() schema.Keys[hookFile] {
 	return schema.Keys[hookFile]{
-		{Name: "url", Says: "needed: https, or http to this machine", Example: "https://portal.example.org/cosketch",
+		{Name: "url", Doc: "needed: https, or http to this machine", Example: "https://portal.example.org/cosketch",
 			Form: schema.Text(func(h *hookFile) *string { return &h.url }, webhook.CheckURL).Is("URL")},
-		{Name: "secret", Says: "needed: a file that only its owner may read (aggregator advanced webhook secret writes one)", Example: "portal.secret",
+		{Name: "secret", Doc: "needed: a file that only its owner may read (aggregator advanced webhook secret writes one)", Example: "portal.secret",
 			Form: schema.Text(func(h *hookFile) *string { return &h.secret }, nil).Is("path")},
 		{Name: "events", Unset: "all", Example: "[result, superseded, stopped, cancelled]",
-			Form: schema.List(func(h *hookFile) *[]webhook.Move { return &h.moves }, schema.Word(schema.Itself[webhook.Move], schema.WordsOf("event", webhook.Moves()...)), 1, most)},
+			Form: schema.List(func(h *hookFile) *[]webhook.Event { return &h.moves }, schema.Word(schema.Itself[webhook.Event], schema.WordsOf("event", webhook.Moves()...)), 1, most)},
 	}
 }
 

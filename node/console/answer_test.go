@@ -135,7 +135,7 @@ func TestWhatIsToBeReadFirst(t *testing.T) {
 	}
 	a := analysis.Analysis{
 		Kind: study.Correlation, Caution: "about 7 % of the records were longer than the clip: means and covariances are of the shortened data",
-		Assumption: "that much; over all records", Rests: premise.List{premise.CutAsked, premise.NumbersOfUnion}, Level: 0.95,
+		Assumption: "that much; over all records", Assumptions: premise.List{premise.CutAsked, premise.NumbersOfUnion}, Level: 0.95,
 		Features: []analysis.Feature{{Party: "a", Column: "x"}, {Party: "b", Column: "y"}, {Party: "c", Column: "z"}},
 		Pairs:    []analysis.Pair{{I: 0, J: 1, Number: number(1, -1, 1)}, {I: 0, J: 2, Number: number(0.1, -0.3, 0.5)}, {I: 1, J: 2, Number: number(-0.9, -1, 0.5)}},
 	}

@@ -30,7 +30,7 @@ func (c *Console) Ask(ctx context.Context, question string, check func(answer st
 		if wrong == nil {
 			return line, nil
 		}
-		fmt.Fprintf(c.Talk(), "%v\n\n", wrong)
+		fmt.Fprintf(c.Stderr(), "%v\n\n", wrong)
 	}
 }
 
@@ -40,7 +40,7 @@ func (c *Console) AskOnce(ctx context.Context, question string) (string, error) 
 	if c.answers == nil {
 		c.answers = bufio.NewReader(c.In)
 	}
-	fmt.Fprintf(c.Talk(), "%s\n> ", question)
+	fmt.Fprintf(c.Stderr(), "%s\n> ", question)
 	line, err := c.answer(ctx)
 	if line = strings.TrimSpace(line); err != nil && (line == "" || !errors.Is(err, io.EOF)) {
 		fmt.Fprintln(c.Err) // the cursor is after the prompt

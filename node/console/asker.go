@@ -117,8 +117,8 @@ func (c *Console) Step(title, command string) {
 // Show shows blocks to a person; programs get only the result.
 func (c *Console) Show(blocks ...block.Block) {
 	if c.Format == Text {
-		present.Text(c.Talk(), blocks)
-		fmt.Fprintln(c.Talk())
+		present.Text(c.Stderr(), blocks)
+		fmt.Fprintln(c.Stderr())
 	}
 }
 

@@ -38,7 +38,7 @@ func (cmd BackupCommand) Run(ctx context.Context, c *Console, g *Globals) error 
 		}
 		return err
 	}
-	err = createWhole(cmd.File, func(w io.Writer) (err error) {
+	err = createAtomic(cmd.File, func(w io.Writer) (err error) {
 		report, err = st.Backup(until{ctx}.writer(w))
 		return err
 	})

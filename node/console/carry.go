@@ -12,13 +12,13 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// WriteFileWhole writes a file completely or not at all, readable only by its owner. It replaces an
+// WriteFileAtomic writes a file completely or not at all, readable only by its owner. It replaces an
 // existing file, but refuses a device or a pipe.
-func WriteFileWhole(path string, write func(io.Writer) error) error {
+func WriteFileAtomic(path string, write func(io.Writer) error) error {
 	if info, err := os.Stat(path); err == nil && (!info.Mode().IsRegular() && !info.IsDir() || standard(info)) {
 		return fail.Usage.Of(fmt.Errorf("writing %s: it is a device, a pipe or standard output, and only a file is written whole or not at all (name a file)", path))
 	}
-	return placed(path, write, func(fill func(*os.File) error) error { return durable.Replace(path, durable.Private, fill) })
+	return pathError(path, write, func(fill func(*os.File) error) error { return durable.Replace(path, durable.Private, fill) })
 }
 
 // standard reports whether a file is standard output or standard error, as /dev/stdout is.
@@ -29,14 +29,14 @@ func standard(info fs.FileInfo) bool {
 	})
 }
 
-// createWhole is WriteFileWhole for a file that must not exist.
-func createWhole(path string, write func(io.Writer) error) error {
-	return placed(path, write, func(fill func(*os.File) error) error { return durable.Create(path, fill) })
+// createAtomic is WriteFileAtomic for a file that must not exist.
+func createAtomic(path string, write func(io.Writer) error) error {
+	return pathError(path, write, func(fill func(*os.File) error) error { return durable.Create(path, fill) })
 }
 
-// placed returns an error of write unchanged. An error of the path is the user's to fix, and so a
+// pathError returns an error of write unchanged. An error of the path is the user's to fix, and so a
 // Usage error.
-func placed(path string, write func(io.Writer) error, put func(fill func(*os.File) error) error) error {
+func pathError(path string, write func(io.Writer) error, put func(fill func(*os.File) error) error) error {
 	var failed error
 	err := put(func(f *os.File) error {
 		failed = write(f)

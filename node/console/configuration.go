@@ -72,7 +72,7 @@ func (cmd configShow) Run(c *Console, g *Globals, of *ConfigCommands) error {
 	}
 	return c.Print(all, func(w io.Writer) {
 		if len(all) > 0 {
-			t := block.Table{Columns: []block.Column{{Name: "key", Whole: true}, {Name: "value", Whole: true}, {Name: "set by", Whole: true}}, Whole: true}
+			t := block.Table{Columns: []block.Column{{Name: "key", NoTruncate: true}, {Name: "value", NoTruncate: true}, {Name: "set by", NoTruncate: true}}, AllRows: true}
 			for _, s := range all {
 				t.Rows = append(t.Rows, block.Cells(longID.ReplaceAllString(s.Key, "$1"), s.Value, nameOf(s.Origin)))
 			}

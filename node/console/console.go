@@ -48,7 +48,7 @@ func (c *Console) report(name string, err error) fail.Exit {
 	}
 	found, text := fail.Find(err), fail.Text(err)
 	if c.Format == Text {
-		fmt.Fprintln(c.Talk(), c.folded(name+": "+text))
+		fmt.Fprintln(c.Stderr(), c.folded(name+": "+text))
 		return found.Exit
 	}
 	c.line(c.Err, failure{text, found.Exit, found.ID, found.Hint})
@@ -63,8 +63,8 @@ type failure struct {
 	Hint  string    `json:"hint,omitempty"` // what to do; error says it too
 }
 
-// Talk returns the writer for text to people. It removes what a terminal would act on.
-func (c *Console) Talk() io.Writer { return plain.Text(c.Err) }
+// Stderr returns the writer for text to people. It removes what a terminal would act on.
+func (c *Console) Stderr() io.Writer { return plain.Text(c.Err) }
 
 // Print writes data: as text by the function, or the value as JSON. The output is safe for a
 // terminal, whoever wrote the texts in it.
@@ -101,7 +101,7 @@ func printJSON(w io.Writer, b []byte) error {
 // Say prints a message for people; it prints nothing if programs read.
 func (c *Console) Say(format string, args ...any) {
 	if c.Format == Text {
-		fmt.Fprintln(c.Talk(), c.folded(fmt.Sprintf(format, args...)))
+		fmt.Fprintln(c.Stderr(), c.folded(fmt.Sprintf(format, args...)))
 	}
 }
 

@@ -33,7 +33,7 @@ func writeFiles(dir string, files []file) (written []string, err error) {
 	}
 	for _, f := range files {
 		path := filepath.Join(dir, f.name)
-		if err := WriteFileWhole(path, f.write); err != nil {
+		if err := WriteFileAtomic(path, f.write); err != nil {
 			return nil, err
 		}
 		written = append(written, path)

@@ -240,7 +240,7 @@ func TestBackupsAreNewFiles(t *testing.T) {
 	if err := os.WriteFile(path+".part", []byte("theirs"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := createWhole(path, func(w io.Writer) error {
+	if err := createAtomic(path, func(w io.Writer) error {
 		_, err := io.WriteString(w, "the identity")
 		return err
 	}); err != nil {
@@ -252,10 +252,10 @@ func TestBackupsAreNewFiles(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode() != 0o600 {
 		t.Errorf("%v (%v)", info, err)
 	}
-	if err := createWhole(path, func(io.Writer) error { return nil }); fail.Find(err).Exit != fail.Usage || !strings.Contains(err.Error(), "it exists and stays as it is") {
+	if err := createAtomic(path, func(io.Writer) error { return nil }); fail.Find(err).Exit != fail.Usage || !strings.Contains(err.Error(), "it exists and stays as it is") {
 		t.Errorf("a second time: %v", err)
 	}
-	if err := createWhole(filepath.Join(dir, "none", "x"), func(io.Writer) error { return nil }); fail.Find(err).Exit != fail.Usage {
+	if err := createAtomic(filepath.Join(dir, "none", "x"), func(io.Writer) error { return nil }); fail.Find(err).Exit != fail.Usage {
 		t.Errorf("no such directory: %v", err)
 	}
 }
@@ -275,7 +275,7 @@ func TestWriteFileWholeLeavesDevices(t *testing.T) {
 	defer func(old *os.File) { os.Stdout = old }(os.Stdout)
 	os.Stdout = redirected
 	for _, link := range []string{device, output} {
-		err := WriteFileWhole(link, func(io.Writer) error { t.Error("it was written"); return nil })
+		err := WriteFileAtomic(link, func(io.Writer) error { t.Error("it was written"); return nil })
 		if fail.Find(err).Exit != fail.Usage || !strings.Contains(err.Error(), "it is a device, a pipe or standard output") {
 			t.Errorf("%s: %v", link, err)
 		}

@@ -150,7 +150,7 @@ func lda() analysis.Result {
 	features := []analysis.Feature{{Party: "north", Column: "age"}, {Column: "ward", Value: "b"}}
 	return analysis.Result{Sketches: make([]analysis.Sketch, 1), Analyses: []analysis.Analysis{{
 		Kind: "lda", Features: features, Sections: analysis.Sections{LDA: &analysis.LDA{
-			Column: "ward", Classes: []string{"a", "b"}, LeftOut: []string{"c"}, Drowned: features, Reference: features,
+			Column: "ward", Classes: []string{"a", "b"}, LeftOut: []string{"c"}, HiddenByNoise: features, Reference: features,
 			Shares: []analysis.Number{n, {Undefined: "why"}}, Means: [][]analysis.Number{{n, n}, {n, n}}, Weights: [][]analysis.Number{{n, n}},
 			Apart: []analysis.ClassApart{{I: 0, J: 1, Distance: n, Accuracy: n}}, Condition: n, Within: [][]float64{{1, 0}, {0, 1}}, Model: []analysis.Plane{{Weights: []float64{1, 1}}},
 		}}}}}

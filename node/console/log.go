@@ -51,8 +51,8 @@ func (cmd logShow) Run(c *Console, g *Globals, of *LogCommands) error {
 	}
 	err = c.Print(shown, func(w io.Writer) {
 		t := block.Table{Columns: []block.Column{
-			block.Numbers("no"), block.Words("time"), block.Words("what"), block.Words("study"), block.Numbers("bytes"), {Name: "note", Whole: true},
-		}, Whole: true}
+			block.Numbers("no"), block.Words("time"), block.Words("what"), block.Words("study"), block.Numbers("bytes"), {Name: "note", NoTruncate: true},
+		}, AllRows: true}
 		for _, e := range shown {
 			t.Rows = append(t.Rows, block.Cells(fmt.Sprint(e.Sequence), e.At.String(), string(e.Event), e.Study[:min(8, len(e.Study))], bytesOf(e), e.Note))
 		}

@@ -136,7 +136,7 @@ func (p Program) Main(args []string) fail.Exit {
 		return c.report(p.Name, err)
 	}
 	leave := func() { os.Exit(int(c.report(p.Name, fail.Signalled.New()))) }
-	ctx, stop := interruptible(leave, hears(parsed.Selected()), serves)
+	ctx, stop := interruptible(leave, stopsOnSignal(parsed.Selected()), serves)
 	defer stop()
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	err = parsed.Run(c, p.Globals, parsed.Model)

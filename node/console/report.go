@@ -45,7 +45,7 @@ func (d Document) Report(c *Console, st *store.Store, path string) error {
 		return err
 	}
 	page := show.Document{Result: d.Result, Board: stored.BoardShown(d.Study, taken), Signed: d.signature(), Made: Now().String() + " by cosketch " + Version()}
-	if err := WriteFileWhole(path, func(w io.Writer) error {
+	if err := WriteFileAtomic(path, func(w io.Writer) error {
 		return present.HTML(w, present.Page{Title: page.Title(), Kicker: page.Kicker(), Headline: show.Headline(d.Result), Footer: show.Footer, Blocks: page.Blocks()})
 	}); err != nil {
 		return err

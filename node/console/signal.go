@@ -58,8 +58,8 @@ func interruptible(leave func(), hears, serves bool) (_ context.Context, stop fu
 	}
 }
 
-// hears reports whether a command's Run takes the context that a signal ends.
-func hears(command *kong.Node) bool {
+// stopsOnSignal reports whether a command's Run takes the context that a signal ends.
+func stopsOnSignal(command *kong.Node) bool {
 	run := command.Target.MethodByName("Run")
 	if !run.IsValid() && command.Target.CanAddr() {
 		run = command.Target.Addr().MethodByName("Run")

@@ -62,7 +62,7 @@ func (*hearing) Run(context.Context) error { return nil }
 
 func TestWhoHears(t *testing.T) {
 	node := func(command any) *kong.Node { return &kong.Node{Target: reflect.ValueOf(command).Elem()} }
-	if hears(node(new(deaf))) || !hears(node(new(hearing))) {
+	if stopsOnSignal(node(new(deaf))) || !stopsOnSignal(node(new(hearing))) {
 		t.Error("who takes a context hears, and nobody else")
 	}
 }

@@ -56,7 +56,7 @@ func (v Verdict) Tell(c *Console) {
 	if len(v.Assumed) > 0 {
 		blocks = append(blocks, block.Text{Text: "Assumed:"}, v.plan.Assumed())
 	}
-	present.Text(c.Talk(), blocks)
+	present.Text(c.Stderr(), blocks)
 }
 
 // Err returns an error if nothing of the study is usable; plan ends with it, in status 1.

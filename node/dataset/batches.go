@@ -39,7 +39,7 @@ type batchStream struct {
 // batchColumn is one wanted column.
 type batchColumn struct {
 	fill  Fill
-	words *standIns
+	words *replacements
 	texts *Vector // texts to be parsed as numbers; or nil
 }
 

@@ -21,7 +21,7 @@ type plan struct {
 	blockValues int // approximate number of integers per block
 }
 
-func newPlan(s Schema, w Words, o Options) *plan {
+func newPlan(s Schema, w Replacements, o Options) *plan {
 	p := &plan{schema: s, width: s.Entries(), blockValues: o.blockValues(), headers: append([]string(nil), s.ID...)}
 	for _, f := range s.Fields {
 		p.columns = append(p.columns, newColumn(f, w))
@@ -131,7 +131,7 @@ func (b *block) addText(i int, value []byte, d *Dialect) *problem {
 	if len(value) == 0 {
 		return b.addMissing(i)
 	}
-	var f fate
+	var f outcome
 	var wrong *problem
 	b.values, f, wrong = b.plan.columns[i].appendText(b.values, value, d, b.plan.schema.Bits)
 	b.fields[i].count(f)
@@ -140,7 +140,7 @@ func (b *block) addText(i int, value []byte, d *Dialect) *problem {
 
 // addNumber appends a value of the i-th field, numeric or binary.
 func (b *block) addNumber(i int, x float64) *problem {
-	var f fate
+	var f outcome
 	var wrong *problem
 	b.values, f, wrong = b.plan.columns[i].appendNumber(b.values, x, b.plan.schema.Bits)
 	b.fields[i].count(f)
@@ -179,7 +179,7 @@ type FieldSummary struct {
 	NoLogarithm int64
 }
 
-func (s *FieldSummary) count(f fate) {
+func (s *FieldSummary) count(f outcome) {
 	if f != within {
 		s.Clamped++
 	}

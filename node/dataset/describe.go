@@ -150,14 +150,14 @@ type DescribeOptions struct {
 	// Default: none. Bits is required with them.
 	Fields []Field
 	Bits   fixedpoint.Bits
-	// Reading says how the source is read; batches and workers are ignored.
-	Reading Options
+	// ReadOptions says how the source is read; batches and workers are ignored.
+	ReadOptions Options
 }
 
 // Describe reads a whole source without a schema, in memory that does not grow with the number of
 // records. Errors about the data are of type *Error and quote no value.
 func Describe(ctx context.Context, source Source, options DescribeOptions) (Description, error) {
-	options.Reading = options.Reading.withDefaults()
+	options.ReadOptions = options.ReadOptions.withDefaults()
 	s, err := newSurvey(options)
 	if err != nil {
 		return Description{}, err
@@ -182,14 +182,14 @@ type survey struct {
 	places  []place
 	records int64
 	origins []Origin
-	words   Words
+	words   Replacements
 	ledBy0  int64
 
 	rowProblems []Problem
 }
 
 func newSurvey(o DescribeOptions) (*survey, error) {
-	s := &survey{options: o, fields: map[string]column{}, seen: newIDs(o.Reading.SpillDir, o.Reading.HeldIDs)}
+	s := &survey{options: o, fields: map[string]column{}, seen: newIDs(o.ReadOptions.SpillDir, o.ReadOptions.HeldIDs)}
 	schema := Schema{Normalize: o.Normalize, MaxRecords: math.MaxInt64}
 	for _, name := range o.ID {
 		schema.ID = append(schema.ID, cleanName(name))
@@ -199,9 +199,9 @@ func newSurvey(o DescribeOptions) (*survey, error) {
 		if err != nil {
 			return nil, fmt.Errorf("describing data: %w", err)
 		}
-		s.fields[f.Header] = newColumn(f, Words{})
+		s.fields[f.Header] = newColumn(f, Replacements{})
 	}
-	s.plan = newPlan(schema, Words{}, o.Reading)
+	s.plan = newPlan(schema, Replacements{}, o.ReadOptions)
 	rand.Read(s.plan.idKey[:]) // never fails
 	s.id = newBlock(s.plan)
 	return s, nil
@@ -241,7 +241,7 @@ func (s *survey) read(ctx context.Context, source Source) error {
 			err = s.readParquet(ctx, p, i)
 		case p.workbook():
 			var q *query
-			if q, err = openWorkbook(p, i, source, s.plan, s.options.Reading); err == nil {
+			if q, err = openWorkbook(p, i, source, s.plan, s.options.ReadOptions); err == nil {
 				err = s.readQuery(ctx, q)
 			}
 		default:

@@ -139,7 +139,7 @@ z: numeric 1+4 of 1 5…5`
 // Ids are compared after normalisation, over all their columns.
 func TestDescribeIDs(t *testing.T) {
 	o := DescribeOptions{ID: []string{"a", "b"}, Normalize: []study.Normalization{study.NormalizeTrim, study.NormalizeCasefold}}
-	o.Reading.HeldIDs = 1 // force a spill
+	o.ReadOptions.HeldIDs = 1 // force a spill
 	d := describe(t, Files(write(t, "a,b\nx,1\nX ,1\nx,2\nx,1\n")), o)
 	if d.IDs.Repeated != 2 || !reflect.DeepEqual(d.IDs.Where, []string{"line 2 and line 3", "line 2 and line 5"}) {
 		t.Errorf("%+v", d.IDs)

@@ -39,7 +39,7 @@ const (
 
 func newIDs(dir string, limit int) *ids { return &ids{dir: dir, limit: limit} }
 
-func (s sighting) shelf() uint64 { return s.id.hi >> (64 - shelfBits) }
+func (s sighting) bucket() uint64 { return s.id.hi >> (64 - shelfBits) }
 
 // add records sightings. Each must have a later position than all before.
 func (s *ids) add(more []sighting) error {
@@ -69,7 +69,7 @@ func (s *ids) place() string {
 // sort groups the held sightings by shelf, and keeps the order of positions within each shelf.
 func (s *ids) sort() (counts [shelves]uint32) {
 	for i := range s.held {
-		counts[s.held[i].shelf()]++
+		counts[s.held[i].bucket()]++
 	}
 	var next [shelves]uint32
 	for i := 1; i < shelves; i++ {
@@ -77,7 +77,7 @@ func (s *ids) sort() (counts [shelves]uint32) {
 	}
 	s.spare = slices.Grow(s.spare[:0], len(s.held))[:len(s.held)]
 	for i := range s.held {
-		shelf := s.held[i].shelf()
+		shelf := s.held[i].bucket()
 		s.spare[next[shelf]] = s.held[i]
 		next[shelf]++
 	}

@@ -33,7 +33,7 @@ type parquetColumn struct {
 	index    int // of the leaf
 	decoder  decoder
 	required byte // the definition level of a present value
-	words    *standIns
+	words    *replacements
 	texts    *Vector // texts to be parsed as numbers; or nil
 	pages    parquet.Pages
 

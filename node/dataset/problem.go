@@ -14,7 +14,7 @@ import (
 // Reading says how a source's values are read, where that is given and not detected.
 type Reading struct {
 	CSV   Dialect
-	Words Words
+	Words Replacements
 }
 
 // With returns r overridden by other.
@@ -32,7 +32,7 @@ type Problem struct {
 	Count  int64    // of values, or of rows
 	What   string   // what they are: "97 words for a missing value (k.A.)"
 	Where  []string // the first few of them: "line 3"
-	Mend   Reading  // settings with which they can be read; zero if unknown
+	Remedy Reading  // settings with which they can be read; zero if unknown
 	Hint   string   // what else to do; may be empty
 	Stops  bool     // the source cannot be read until this is fixed
 }
@@ -55,10 +55,10 @@ func (p Problem) String() string {
 	return text
 }
 
-// Mend returns the settings that fix as many of the problems as possible.
-func Mend(problems []Problem) (r Reading) {
+// Remedy returns the settings that fix as many of the problems as possible.
+func Remedy(problems []Problem) (r Reading) {
 	for _, p := range problems {
-		r = r.With(p.Mend)
+		r = r.With(p.Remedy)
 	}
 	return r
 }
@@ -380,12 +380,12 @@ func (t *tally) numericProblems(where func(position) string, numbers, dates agre
 	}
 	if f.numbers.n > 0 {
 		p := f.numbers.problem(t.name, counted(f.numbers.n, "number in another form", "numbers in another form"), where)
-		p.Mend.CSV, p.Hint = numbers.mend, numbers.hint
+		p.Remedy.CSV, p.Hint = numbers.mend, numbers.hint
 		out = append(out, p)
 	}
 	if f.dates.n > 0 {
 		p := f.dates.problem(t.name, counted(f.dates.n, "date in another form", "dates in another form"), where)
-		p.Mend.CSV, p.Hint = dates.mend, dates.hint
+		p.Remedy.CSV, p.Hint = dates.mend, dates.hint
 		out = append(out, p)
 	}
 	for _, wrong := range []*problem{notADay, shortYear, timeOfDay} {
@@ -409,9 +409,9 @@ func (t *tally) binaryProblems(where func(position) string) (out []Problem) {
 	if len(f.truth) > 0 {
 		at := f.truth.all()
 		p := at.problem(t.name, fmt.Sprintf("%s (%s)", counted(at.n, "word for yes or no", "words for yes or no"), strings.Join(f.truth.words(), ", ")), where)
-		p.Mend.Words.Values = map[string]map[string]string{t.name: {}}
+		p.Remedy.Words.Values = map[string]map[string]string{t.name: {}}
 		for word := range f.truth {
-			p.Mend.Words.Values[t.name][word] = truths[strings.ToLower(word)]
+			p.Remedy.Words.Values[t.name][word] = truths[strings.ToLower(word)]
 		}
 		out = append(out, p)
 	}
@@ -424,7 +424,7 @@ func (t *tally) categoryProblems(where func(position) string) (out []Problem) {
 	f := &t.found
 	if f.cased.n > 0 {
 		p := f.cased.problem(t.name, counted(f.cased.n, "value of the study's list in another case", "values of the study's list in another case"), where)
-		p.Mend.Words.Values = map[string]map[string]string{t.name: f.cases}
+		p.Remedy.Words.Values = map[string]map[string]string{t.name: f.cases}
 		out = append(out, p)
 	}
 	out = append(out, t.missingProblems(where)...)
@@ -440,7 +440,7 @@ func (t *tally) missingProblems(where func(position) string) []Problem {
 	}
 	at := words.all()
 	p := at.problem(t.name, fmt.Sprintf("%s (%s)", counted(at.n, "word for a missing value", "words for a missing value"), strings.Join(words.words(), ", ")), where)
-	p.Mend.Words.Missing = words.words()
+	p.Remedy.Words.Missing = words.words()
 	return []Problem{p}
 }
 

@@ -38,15 +38,15 @@ func said(d Description) (lines []string, mend Reading) {
 	for _, p := range d.Problems {
 		lines = append(lines, p.String())
 	}
-	return lines, Mend(d.Problems)
+	return lines, Remedy(d.Problems)
 }
 
 // Each problem is reported with count and places and without quotes; with the proposed reading the
 // file can be read.
 func TestProblems(t *testing.T) {
-	words := func(missing ...string) Reading { return Reading{Words: Words{Missing: missing}} }
+	words := func(missing ...string) Reading { return Reading{Words: Replacements{Missing: missing}} }
 	maps := func(of map[string]string) Reading {
-		return Reading{Words: Words{Values: map[string]map[string]string{"x": of}}}
+		return Reading{Words: Replacements{Values: map[string]map[string]string{"x": of}}}
 	}
 	number, binary := Field{Name: "x", Kind: study.Numeric, Scale: bounds(t, -1e6, 1e6)}, Field{Name: "x", Kind: study.Binary, Scale: bounds(t, 0, 1)}
 	ward := Field{Name: "x", Kind: study.Categorical, Values: []string{"North", "South"}}
@@ -89,10 +89,10 @@ func TestProblems(t *testing.T) {
 			`"x": 1 number in another form, line 2`,
 			`"x": 1 word for a missing value (k.A.), line 3`,
 			`"x": 1 value is not a number, line 6 (correct it, or if it is a word for a missing value name it: --missing WORD)`,
-		}, Reading{Dialect{Decimal: DecimalComma, Thousands: ThousandsPoint, Encoding: Windows1252}, Words{Missing: []string{"k.A."}}}},
+		}, Reading{Dialect{Decimal: DecimalComma, Thousands: ThousandsPoint, Encoding: Windows1252}, Replacements{Missing: []string{"k.A."}}}},
 		"yes and no": {texts(",", "ja", "Nein", "1", "NA", "2"), &binary, []string{
 			`"x": 2 words for yes or no (Nein, ja), line 2, line 3`, `"x": 1 word for a missing value (NA), line 5`, `"x": 1 value is neither 0 nor 1, line 6 (say which value is 1: --values 'x=VALUE:1,OTHER:0')`,
-		}, Reading{Words: Words{Missing: []string{"NA"}, Values: map[string]map[string]string{"x": {"ja": "1", "Nein": "0"}}}}},
+		}, Reading{Words: Replacements{Missing: []string{"NA"}, Values: map[string]map[string]string{"x": {"ja": "1", "Nein": "0"}}}}},
 		"another case": {texts(",", "north", "South", "SOUTH", "east"), &ward, []string{
 			`"x": 2 values of the study's list in another case, line 2, line 4`, `"x": 1 value is not among the values that the study lists, line 5 (say which of the study's values it is: --values 'x=VALUE:STUDYS')`,
 		}, maps(map[string]string{"north": "North", "SOUTH": "South"})},
@@ -118,7 +118,7 @@ func TestProblems(t *testing.T) {
 		left := describe(t, source, o)
 		unmended := 0
 		for _, p := range d.Problems {
-			if p.Mend.IsZero() {
+			if p.Remedy.IsZero() {
 				unmended++
 			}
 		}
@@ -144,7 +144,7 @@ func TestMended(t *testing.T) {
 		t.Fatal("read without a word")
 	}
 	d := describe(t, Files(raw), DescribeOptions{ID: schema.ID, Fields: schema.Fields, Bits: schema.Bits})
-	mend := Mend(d.Problems)
+	mend := Remedy(d.Problems)
 	if d.IDs.LedBy0 != 3 || mend.IsZero() {
 		t.Errorf("%+v", d)
 	}
@@ -165,7 +165,7 @@ func TestMended(t *testing.T) {
 func TestWordsLeaveIDs(t *testing.T) {
 	schema := Schema{ID: []string{"id"}, Bits: 12, MaxRecords: 10, Missing: study.MissingCentre, Fields: []Field{{Name: "id", Kind: study.Numeric, Scale: bounds(t, 0, 1000)}}}
 	source := Files(write(t, "id\n007\nNA\n999\n"))
-	source.Words = Words{Missing: []string{"NA", "999"}, Values: map[string]map[string]string{"id": {"007": "9"}}}
+	source.Words = Replacements{Missing: []string{"NA", "999"}, Values: map[string]map[string]string{"id": {"007": "9"}}}
 	ids, values, err := rowsOf(source, schema)
 	centre := schema.Fields[0].Scale.Missing(12)
 	nine, _ := schema.Fields[0].Scale.Encode(9, 12)

@@ -138,7 +138,7 @@ func parseInChunks(t *testing.T, name string, schema Schema, size int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := openCSV(files[0], 0, newPlan(schema, Words{}, Options{}.withDefaults()), Dialect{Delimiter: Comma}, Options{}.withDefaults())
+	in, err := openCSV(files[0], 0, newPlan(schema, Replacements{}, Options{}.withDefaults()), Dialect{Delimiter: Comma}, Options{}.withDefaults())
 	if err != nil {
 		return err.Error()
 	}

@@ -24,7 +24,7 @@ type Source struct {
 	// Sheet names the sheet to read from workbooks. Default: the first.
 	Sheet string
 	// Words apply to every kind of source.
-	Words Words
+	Words Replacements
 	// SQL is a database query.
 	SQL *SQL
 	// Command is a program that writes the records as CSV.
@@ -44,9 +44,9 @@ type Stream struct {
 	Arrow OpenBatches // required: that of package dataset/arrow
 }
 
-// Asked reports whether the records come from a database or a program: then there is no file to
+// IsQuery reports whether the records come from a database or a program: then there is no file to
 // look at, and nothing tells which records are new.
-func (s Source) Asked() bool { return s.SQL != nil || s.Command != nil }
+func (s Source) IsQuery() bool { return s.SQL != nil || s.Command != nil }
 
 // Question returns the full query or command.
 func (s Source) Question() string {

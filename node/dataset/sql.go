@@ -343,7 +343,7 @@ func (b both) Scan(value any) error { return errors.Join(b.first.Scan(value), b.
 type sink struct {
 	to      *Vector
 	number  bool
-	words   *standIns
+	words   *replacements
 	dialect *Dialect
 	holds   string   // the type that was refused
 	wrong   *problem // with the refused value

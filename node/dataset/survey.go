@@ -19,7 +19,7 @@ import (
 
 // readCSV adds a CSV file's records. Rows that cannot be read are noted as problems and skipped.
 func (s *survey) readCSV(ctx context.Context, name string, number int, open func(Options) (input, error)) error {
-	lenient := s.options.Reading
+	lenient := s.options.ReadOptions
 	lenient.assumeEncoding = true
 	in, err := open(lenient)
 	if err != nil {
@@ -137,7 +137,7 @@ func (r *rowSurvey) problems() (out []Problem) {
 		case r.undefined:
 			add(p, "and not windows-1252 either; save the file as UTF-8")
 		default:
-			p.Mend.CSV.Encoding = Windows1252
+			p.Remedy.CSV.Encoding = Windows1252
 			if r.notUTF8.n == 0 {
 				p.What = "names of columns are not UTF-8"
 			}
@@ -175,7 +175,7 @@ func (s *survey) readParquet(ctx context.Context, p path, number int) error {
 	}
 	schema := s.plan.schema
 	schema.Fields = fields
-	in, err := openParquet(p, number, newPlan(schema, Words{}, s.options.Reading), s.options.Reading.Workers)
+	in, err := openParquet(p, number, newPlan(schema, Replacements{}, s.options.ReadOptions), s.options.ReadOptions.Workers)
 	if err != nil {
 		return err
 	}

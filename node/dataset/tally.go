@@ -49,7 +49,7 @@ type tally struct {
 	more              bool // there are more distinct values
 	mostValues        int
 	absent            places // empty texts
-	words             *standIns
+	words             *replacements
 	found             findings
 	zeroLed           int64   // digit strings with a leading zero
 	length            int     // common length of the texts that are numbers; -1 if it varies
@@ -106,7 +106,7 @@ func (t *tally) addRead(value []byte, record position, d *Dialect) {
 		}
 	}
 	if t.field != nil {
-		var f fate
+		var f outcome
 		t.entries, f, wrong = t.field.appendText(t.entries[:0], value, d, t.bits)
 		if wrong != nil && t.field.field.Kind != study.Numeric {
 			t.found.refused(value, t.field, record)
@@ -138,7 +138,7 @@ func (t *tally) addNumber(x float64, record position) {
 	if t.field == nil {
 		return
 	}
-	var f fate
+	var f outcome
 	var wrong *problem
 	if t.field.field.Kind == study.Categorical {
 		t.entries, wrong = t.field.appendCategory(t.entries[:0], strconv.AppendFloat(text[:0], x, 'f', -1, 64), t.bits)
@@ -198,7 +198,7 @@ func (t *tally) number(x float64, record position) {
 }
 
 // fits counts values that the study's column would clip or refuse.
-func (t *tally) fits(x float64, f fate, wrong *problem, record position) {
+func (t *tally) fits(x float64, f outcome, wrong *problem, record position) {
 	switch {
 	case wrong != nil:
 		if t.not++; t.not == 1 {

@@ -109,7 +109,7 @@ func (p *plan) batchRows() int {
 
 // translate replaces words in a column. If texts is not nil, it parses the column from them. The
 // first record with a wrong replacement becomes the fault.
-func (t *typedRows) translate(column int, words *standIns, texts *Vector) {
+func (t *typedRows) translate(column int, words *replacements, texts *Vector) {
 	if words == nil {
 		return
 	}
@@ -185,7 +185,7 @@ func (b *block) addColumn(i int, dst []int64, v *Vector, from, to int) bool {
 	for at := from; at < to; at++ {
 		place := dst[(at-from)*width:][:0] // appending stays within the record
 		var wrong *problem
-		var f fate
+		var f outcome
 		switch {
 		case !v.present[at]:
 			c.appendMissing(place, b.plan.schema.Missing, bits)

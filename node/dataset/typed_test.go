@@ -76,7 +76,7 @@ func TestParseColumnsIsParseRecords(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		p := newPlan(schema, Words{}, Options{}.withDefaults())
+		p := newPlan(schema, Replacements{}, Options{}.withDefaults())
 		rows := drawTyped(rt, p)
 		got, want := newBlock(p), newBlock(p)
 		got.reset()

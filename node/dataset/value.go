@@ -15,11 +15,11 @@ import (
 // column is a field prepared for encoding.
 type column struct {
 	field Field
-	words *standIns      // or nil
+	words *replacements  // or nil
 	entry map[string]int // of each categorical value
 }
 
-func newColumn(f Field, w Words) column {
+func newColumn(f Field, w Replacements) column {
 	c := column{field: f, words: w.of(f.Header)}
 	if f.Kind == study.Categorical {
 		c.entry = make(map[string]int, len(f.Values))
@@ -69,17 +69,17 @@ func (c *column) appendMissing(dst []int64, rule study.Missing, bits fixedpoint.
 	return append(dst, c.field.Scale.Missing(bits))
 }
 
-// fate is what encoding did to a value.
-type fate uint8
+// outcome is what encoding did to a value.
+type outcome uint8
 
 const (
-	within      fate = iota
-	clamped          // outside the public range, moved to its nearer bound
-	noLogarithm      // clamped, and 0 or less under a logarithm
+	within      outcome = iota
+	clamped             // outside the public range, moved to its nearer bound
+	noLogarithm         // clamped, and 0 or less under a logarithm
 )
 
 // appendText appends the entries of a CSV value that is not empty.
-func (c *column) appendText(dst []int64, cell []byte, d *Dialect, bits fixedpoint.Bits) ([]int64, fate, *problem) {
+func (c *column) appendText(dst []int64, cell []byte, d *Dialect, bits fixedpoint.Bits) ([]int64, outcome, *problem) {
 	switch c.field.Kind {
 	case study.Binary:
 		if len(cell) != 1 || cell[0] != '0' && cell[0] != '1' {
@@ -99,7 +99,7 @@ func (c *column) appendText(dst []int64, cell []byte, d *Dialect, bits fixedpoin
 }
 
 // appendNumber appends the entry of a numeric or binary value.
-func (c *column) appendNumber(dst []int64, x float64, bits fixedpoint.Bits) ([]int64, fate, *problem) {
+func (c *column) appendNumber(dst []int64, x float64, bits fixedpoint.Bits) ([]int64, outcome, *problem) {
 	switch {
 	case math.IsNaN(x) || math.IsInf(x, 0):
 		return dst, within, notFinite

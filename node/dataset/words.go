@@ -9,10 +9,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Words say how words or numbers in the data are read: as missing, as a number, or as a value of
+// Replacements say how words or numbers in the data are read: as missing, as a number, or as a value of
 // the study. They apply to values only. Ids are read as they are, so words do not change which
 // person a record is about.
-type Words struct {
+type Replacements struct {
 	// Missing are words for a missing value, in every column. White space around them is ignored.
 	Missing []string
 	// Values maps a column's name in the data, and a value there, to what is read instead: a
@@ -21,11 +21,11 @@ type Words struct {
 }
 
 // IsZero reports whether there are no words.
-func (w Words) IsZero() bool { return len(w.Missing) == 0 && len(w.Values) == 0 }
+func (w Replacements) IsZero() bool { return len(w.Missing) == 0 && len(w.Values) == 0 }
 
 // With returns the words of both; other wins where they differ.
-func (w Words) With(other Words) Words {
-	out := Words{Missing: slices.Clone(w.Missing)}
+func (w Replacements) With(other Replacements) Replacements {
+	out := Replacements{Missing: slices.Clone(w.Missing)}
 	for _, word := range other.Missing {
 		if !slices.Contains(out.Missing, word) {
 			out.Missing = append(out.Missing, word)
@@ -45,15 +45,15 @@ func (w Words) With(other Words) Words {
 	return out
 }
 
-// standIns are a column's words, prepared for lookup. nil has none.
-type standIns struct {
+// replacements are a column's words, prepared for lookup. nil has none.
+type replacements struct {
 	begins [256]bool // first bytes of all words, which rule out most values quickly
 	reads  map[string][]byte
 }
 
 // of returns the words of a column; its own override those of all columns.
-func (w Words) of(header string) *standIns {
-	s := &standIns{reads: map[string][]byte{}}
+func (w Replacements) of(header string) *replacements {
+	s := &replacements{reads: map[string][]byte{}}
 	add := func(word, to string) {
 		if word = cleanName(word); word != "" {
 			s.begins[word[0]] = true
@@ -77,7 +77,7 @@ func (w Words) of(header string) *standIns {
 }
 
 // read returns what a trimmed value is read as.
-func (s *standIns) read(value []byte) []byte {
+func (s *replacements) read(value []byte) []byte {
 	if s == nil || len(value) == 0 {
 		return value
 	}
@@ -96,14 +96,14 @@ func (s *standIns) read(value []byte) []byte {
 
 // number returns what a number is read as. Numbers are looked up in decimal notation without an
 // exponent.
-func (s *standIns) number(x float64) (to []byte, known bool) {
+func (s *replacements) number(x float64) (to []byte, known bool) {
 	var text [32]byte
 	to, known = s.reads[string(strconv.AppendFloat(text[:0], x, 'f', -1, 64))]
 	return to, known
 }
 
 // value is read for a database value of any type.
-func (s *standIns) value(value any) any {
+func (s *replacements) value(value any) any {
 	if s == nil {
 		return value
 	}
@@ -126,7 +126,7 @@ func (s *standIns) value(value any) any {
 
 // translate replaces words among a column's numbers or texts. If a replacement is wrong, it returns
 // how many records precede that one, and why.
-func (s *standIns) translate(v *Vector, isNumber bool) (records int, wrong *problem) {
+func (s *replacements) translate(v *Vector, isNumber bool) (records int, wrong *problem) {
 	if !isNumber {
 		in := *v
 		v.text, v.ends = make([]byte, 0, len(in.text)), make([]int, 0, len(in.ends))
@@ -154,7 +154,7 @@ func (s *standIns) translate(v *Vector, isNumber bool) (records int, wrong *prob
 
 // numbers parses texts as numbers into a Vector, after replacing words. Its results are those of
 // translate.
-func (s *standIns) numbers(texts, into *Vector) (records int, wrong *problem) {
+func (s *replacements) numbers(texts, into *Vector) (records int, wrong *problem) {
 	for i, present := range texts.present {
 		text := s.read(trimSpace(texts.at(i)))
 		if !present || len(text) == 0 {

@@ -18,7 +18,7 @@ type scored struct {
 
 // Words mean the same in every data format, and a replacement is not replaced again.
 func TestWordsEverywhere(t *testing.T) {
-	words := Words{Missing: []string{"999", "k.A."}, Values: map[string]map[string]string{
+	words := Replacements{Missing: []string{"999", "k.A."}, Values: map[string]map[string]string{
 		"score": {"1": "2", "2": "1"}, "smoke": {"ja": "1", "nein": "0"}, "ward": {"N": "north"},
 	}}
 	schema := Schema{ID: []string{"id"}, Bits: 12, MaxRecords: 10, Missing: study.MissingCentre, Fields: []Field{

@@ -109,7 +109,7 @@ func TestWorkbooksOfOthers(t *testing.T) {
 	for _, program := range []string{"openpyxl", "xlsxwriter"} {
 		source := Files(filepath.Join("testdata", program+".xlsx"))
 		source.Sheet = "Fälle"
-		source.Words = Words{Missing: []string{"k.A."}, Values: map[string]map[string]string{"krank": {"ja": "1", "nein": "0"}}}
+		source.Words = Replacements{Missing: []string{"k.A."}, Values: map[string]map[string]string{"krank": {"ja": "1", "nein": "0"}}}
 		if read, _, err := readSource(source, sheetSchema(t), Options{}); err != nil || !reflect.DeepEqual(read, want) {
 			t.Errorf("%s: %v: got %v, want %v", program, err, read, want)
 		}
@@ -191,7 +191,7 @@ func TestWorkbookTexts(t *testing.T) {
 		t.Error("read without a word")
 	}
 	d := describe(t, source, DescribeOptions{Fields: sheetSchema(t).Fields, Bits: 12})
-	source.CSV = Mend(d.Problems).CSV
+	source.CSV = Remedy(d.Problems).CSV
 	_, got, err := rowsOf(source, sheetSchema(t))
 	_, want, _ := rowsOf(Files(write(t, "PatNr,Größe,geboren,krank\n1,171.5,2020-12-31,1\n")), sheetSchema(t))
 	if err != nil || !reflect.DeepEqual(got, want) {

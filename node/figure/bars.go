@@ -20,14 +20,14 @@ func bars(b block.Bars) drawn {
 	d := &Drawing{}
 	bottom := barsTop + barsPitch*float64(len(b.Rows))
 	axis := Axis{Low: 0, High: 100, Step: 25, From: barsLeft, To: barsLeft + barsArea}
-	if !b.Whole {
+	if !b.Percent {
 		numbers := []float64{0}
 		for _, row := range b.Rows {
 			numbers = append(numbers, 1.05*row.Rule, row.Value, row.Mark)
 		}
 		axis = NewAxis(barsLeft, barsLeft+barsArea, numbers...)
 	}
-	d.Scale(axis, barsTop, bottom)
+	d.XAxis(axis, barsTop, bottom)
 	height := bottom + 24
 	if b.Axis != "" {
 		d.Text("soft mid", barsLeft+barsArea/2, bottom+34, b.Axis)

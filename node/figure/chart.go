@@ -182,12 +182,12 @@ func (p *plot) shown(at block.Point) bool {
 // frame draws the axes with their ticks and labels.
 func (p *plot) frame() {
 	low, high, right := p.top+p.Height, p.top, p.left+p.Width
-	p.Rise(p.y, p.left, right)
+	p.YAxis(p.y, p.left, right)
 	p.bottom = low + 22
 	if len(p.Names) > 0 {
 		p.names(low)
 	} else {
-		p.Scale(p.x, high, low)
+		p.XAxis(p.x, high, low)
 	}
 	p.Rect("frame", p.left, high, p.Width, p.Height)
 	if p.Y.Label != "" {

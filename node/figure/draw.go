@@ -44,6 +44,6 @@ func New(f block.Figure) Figure {
 	}
 	return Figure{
 		ID: f.ID, Title: f.Title, Description: strings.TrimSpace(f.Description + d.describes), Caption: strings.TrimSpace(f.Caption + d.says),
-		Width: d.width, Height: d.height, Least: d.least, Told: d.told, Drawing: d.Drawing,
+		Width: d.width, Height: d.height, MinScale: d.least, Told: d.told, Drawing: d.Drawing,
 	}
 }

@@ -66,11 +66,11 @@ func (d *Drawing) Begin(x, y float64, attributes string) {
 // End closes the group that Begin opened.
 func (d *Drawing) End() { d.body.WriteString("</g>\n") }
 
-// Scale draws a horizontal axis below an area: grid lines from top to bottom, and as many of their
+// XAxis draws a horizontal axis below an area: grid lines from top to bottom, and as many of their
 // numbers as fit beside each other.
-func (d *Drawing) Scale(a Axis, top, bottom float64) {
+func (d *Drawing) XAxis(a Axis, top, bottom float64) {
 	ticks := a.Ticks()
-	first, every := written(ticks)
+	first, every := labelledTicks(ticks)
 	for i, t := range ticks {
 		d.Path("axis", fmt.Sprintf("M%g %gV%g", t.At, Tenth(top), Tenth(bottom)), "")
 		if i%every == first {
@@ -79,9 +79,9 @@ func (d *Drawing) Scale(a Axis, top, bottom float64) {
 	}
 }
 
-// written selects the ticks whose numbers fit: every n-th from first on, including 0 if there is
+// labelledTicks selects the ticks whose numbers fit: every n-th from first on, including 0 if there is
 // one.
-func written(ticks []Tick) (first, every int) {
+func labelledTicks(ticks []Tick) (first, every int) {
 	const letter, between = 7, 6 // pixels: approximate width of a digit, and the gap between numbers
 	half := func(t Tick) float64 { return letter * float64(utf8.RuneCountInString(t.Text)) / 2 }
 	zero := max(0, slices.IndexFunc(ticks, func(t Tick) bool { return t.Text == "0" }))
@@ -97,9 +97,9 @@ func written(ticks []Tick) (first, every int) {
 	return zero, max(1, len(ticks))
 }
 
-// Rise draws a vertical axis beside an area: grid lines from left to right, and their numbers on
+// YAxis draws a vertical axis beside an area: grid lines from left to right, and their numbers on
 // the left.
-func (d *Drawing) Rise(a Axis, left, right float64) {
+func (d *Drawing) YAxis(a Axis, left, right float64) {
 	for _, t := range a.Ticks() {
 		d.Path("axis", fmt.Sprintf("M%g %gH%g", Tenth(left), t.At, Tenth(right)), "")
 		d.Text("soft end", left-7, t.At+4, t.Text)
@@ -113,7 +113,7 @@ type Figure struct {
 	Description   string // what it shows, for people who cannot see it
 	Caption       string
 	Width, Height float64
-	Least         float64 // fraction of its width to which it may shrink; 0: it keeps its width
+	MinScale      float64 // fraction of its width to which it may shrink; 0: it keeps its width
 	Told          string  // attributes with its numbers, for a script of its page
 	Scripted      bool    // the page has such a script
 	Drawing       *Drawing
@@ -122,8 +122,8 @@ type Figure struct {
 // SVG returns the figure as an element of a page that has Style.
 func (f Figure) SVG() template.HTML {
 	least := f.Width
-	if f.Least > 0 {
-		least = f.Least * f.Width
+	if f.MinScale > 0 {
+		least = f.MinScale * f.Width
 	}
 	attributes := fmt.Sprintf(`class="%s"`, leastClass(least))
 	if f.Scripted && f.Told != "" {

@@ -17,7 +17,7 @@ func TestNumbersBelowAnAxisStandApart(t *testing.T) {
 		NewAxis(28, 128, -350000, 870000), NewLogAxis(28, 288, 1e-7, 1e9),
 	} {
 		d := &Drawing{}
-		d.Scale(axis, 0, 10)
+		d.XAxis(axis, 0, 10)
 		end, written := math.Inf(-1), 0
 		for _, m := range regexp.MustCompile(`x="([^"]*)"[^>]*>([^<]*)<`).FindAllStringSubmatch(d.body.String(), -1) {
 			var at float64
@@ -50,11 +50,11 @@ func TestWrittenTicksAreEven(t *testing.T) {
 		first, every int
 	}{{-0.35, -0.2, 0, 2}, {0, 5, 0, 1}, {-0.025, 0.1, 1, 2}} {
 		ticks := NewAxis(28, 198, c.low, c.high).Ticks()
-		if first, every := written(ticks); first != c.first || every != c.every {
+		if first, every := labelledTicks(ticks); first != c.first || every != c.every {
 			t.Errorf("%v: from %d each %d, want from %d each %d", ticks, first, every, c.first, c.every)
 		}
 	}
-	if first, every := written(nil); first != 0 || every != 1 {
+	if first, every := labelledTicks(nil); first != 0 || every != 1 {
 		t.Errorf("of none: from %d each %d", first, every)
 	}
 }

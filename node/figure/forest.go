@@ -31,11 +31,11 @@ func forest(f block.Forest) drawn {
 	left, right := forestLeft, 90.0
 	for _, e := range rows {
 		right = max(right, 20+digitWidth*float64(len([]rune(e.String()))))
-		if wider := e.Wider(); wider != "" {
+		if wider := e.PeopleInterval(); wider != "" {
 			right = max(right, 20+digitWidth*float64(len([]rune(wider+" "+block.ForPeople))))
 		}
 	}
-	people := slices.ContainsFunc(rows, func(e block.ForestRow) bool { return e.Wider() != "" })
+	people := slices.ContainsFunc(rows, func(e block.ForestRow) bool { return e.PeopleInterval() != "" })
 	d := &Drawing{}
 	pitch := forestPitch
 	if people {
@@ -44,7 +44,7 @@ func forest(f block.Forest) drawn {
 	bottom := forestTop + pitch*float64(len(rows))
 	axis := NewAxis(left, left+forestArea, ends(rows)...)
 	if f.Common {
-		d.Scale(axis, forestTop, bottom)
+		d.XAxis(axis, forestTop, bottom)
 		if axis.Low < 0 && axis.High > 0 {
 			d.Path("zero", fmt.Sprintf("M%g %gV%g", axis.At(0), forestTop, bottom), "")
 		}
@@ -57,7 +57,7 @@ func forest(f block.Forest) drawn {
 		y := forestTop + pitch*float64(i) + 0.72*forestPitch
 		d.Text("name", 1, y-10, longName(e.Name))
 		d.Text("soft", left+forestArea+12, y+4, minus(e.String()))
-		if wider := e.Wider(); wider != "" {
+		if wider := e.PeopleInterval(); wider != "" {
 			d.Text("soft small", left+forestArea+12, y+17, minus(wider)+" "+block.ForPeople)
 		}
 		if e.Undefined != "" {
@@ -70,7 +70,7 @@ func forest(f block.Forest) drawn {
 			at = Axis{Low: -far, High: far, From: left, To: left + forestArea}
 		}
 		class := "bar"
-		if !e.Told() {
+		if !e.ExcludesZero() {
 			class = "bar open"
 		}
 		if low < e.Low || high > e.High {

@@ -189,7 +189,7 @@ func (h heat) told() string {
 			said := p.Number
 			said.Unanswered = false // a script needs the number itself
 			number := said.String()
-			if wider := p.Wider(); wider != "" {
+			if wider := p.PeopleInterval(); wider != "" {
 				number += " " + wider
 			}
 			numbers[row*(row-1)/2+column] = plain.Replace(number)
@@ -210,7 +210,7 @@ func (h heat) numbers(p block.HeatPair, row, column int) {
 		if p.Unanswered {
 			text = "–"
 		}
-		if p.Told() && White(p.Value, (high-low)/2) {
+		if p.ExcludesZero() && White(p.Value, (high-low)/2) {
 			class = "mid strong"
 		}
 	}
@@ -226,7 +226,7 @@ func (h heat) numbers(p block.HeatPair, row, column int) {
 
 // fill returns a pair's colour, or the hatching if it cannot be distinguished from 0.
 func (h heat) fill(p block.HeatPair) string {
-	if !p.Told() {
+	if !p.ExcludesZero() {
 		return "url(#" + h.id + "-hatch)"
 	}
 	low, high := p.Outer()

@@ -31,14 +31,14 @@ func sideBySide(p block.Panels) drawn {
 	for k, panel := range p.Panels {
 		from := left + float64(k)*(panelWidth+panelGap)
 		axis := Axis{Low: -1, High: 1, Step: 1, From: from + 8, To: from + panelWidth - 8}
-		d.Scale(axis, panelTop, bottom)
+		d.XAxis(axis, panelTop, bottom)
 		d.Path("zero", fmt.Sprintf("M%g %gV%g", axis.At(0), panelTop, bottom), "")
 		d.Text("party", from+panelWidth/2, panelTop-9, panel.Name)
 		for i, name := range names {
 			y := middle(i)
 			if n := panel.Numbers[i]; n.Undefined == "" {
 				class := "bar"
-				if !n.Told() {
+				if !n.ExcludesZero() {
 					class = "bar open"
 				}
 				d.Path(class, fmt.Sprintf("M%g %gH%g", axis.At(n.Low), y, axis.At(n.High)), titled(name, n))

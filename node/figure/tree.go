@@ -28,7 +28,7 @@ func tree(t block.Tree) drawn {
 		heights = append(heights, m.Height)
 	}
 	axis := NewAxis(left, left+dendrogramArea, heights...)
-	d.Scale(axis, dendrogramTop, bottom)
+	d.XAxis(axis, dendrogramTop, bottom)
 	d.Text("soft mid", left+dendrogramArea/2, bottom+34, t.Axis)
 	// Position of each cluster: leaves in their order, then merges.
 	x, y := make([]float64, n+len(t.Joins)), make([]float64, n+len(t.Joins))

@@ -89,8 +89,8 @@ const (
 	QueryDigest = "records"  // the SHA-256 of the ids and values that were asked about
 )
 
-// Asked returns the file of the answer to a query at a party.
-func Asked(number int) string { return fmt.Sprintf("query-%d", number) }
+// QueryAnswer returns the file of the answer to a query at a party.
+func QueryAnswer(number int) string { return fmt.Sprintf("query-%d", number) }
 
 // Query returns the name under which an aggregator keeps a party's signed statement of a query.
 // It is written last, so a query with a statement is complete.

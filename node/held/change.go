@@ -37,7 +37,7 @@ func (s *Set) begin(afresh bool) (*change, error) {
 	c.stage = &stage{files: s.Files, generation: c.next.Generation}
 	for _, plan := range s.Plans {
 		var b *release.Builder
-		if part.Adds(plan) && !s.looking() {
+		if part.IsSum(plan) && !s.looking() {
 			var err error
 			if b, err = plan.NewBuilder(s.Seed, max(s.Workers, 1)); err != nil {
 				return nil, err

@@ -42,11 +42,11 @@ type manifest struct {
 // reading is how the site file says to read the data. Another reading turns the same bytes into
 // other records.
 type reading struct {
-	Dataset string          `json:"dataset"`
-	ID      []string        `json:"id"`
-	Headers []string        `json:"headers"`
-	CSV     dataset.Dialect `json:"csv"`
-	Words   dataset.Words   `json:"words,omitzero"`
+	Dataset string               `json:"dataset"`
+	ID      []string             `json:"id"`
+	Headers []string             `json:"headers"`
+	CSV     dataset.Dialect      `json:"csv"`
+	Words   dataset.Replacements `json:"words,omitzero"`
 }
 
 func (r reading) equal(other reading) bool {

@@ -23,11 +23,11 @@ import (
 // anewFromParts is the hint for a Set whose data are elsewhere.
 const anewFromParts = "to start over: party advanced sketch STUDY --rebuild --job FILE"
 
-// Ask starts a Set to be made from parts, if there is none yet or if afresh is set. It fills in the
+// PrepareJob starts a Set to be made from parts, if there is none yet or if afresh is set. It fills in the
 // job by which the parts are made. An equal Set gives an equal job.
-func (s *Set) Ask(afresh bool, j *part.Job) error {
+func (s *Set) PrepareJob(afresh bool, j *part.Job) error {
 	if s.m == nil || s.m.Job == "" || s.m.Look != s.purpose() || afresh {
-		if err := s.ask(afresh); err != nil {
+		if err := s.startJob(afresh); err != nil {
 			return err
 		}
 	}
@@ -40,8 +40,8 @@ func (s *Set) Ask(afresh bool, j *part.Job) error {
 	return s.asked(j)
 }
 
-// ask starts the Set and draws the job's key.
-func (s *Set) ask(afresh bool) (err error) {
+// startJob starts the Set and draws the job's key.
+func (s *Set) startJob(afresh bool) (err error) {
 	c, err := s.begin(afresh || s.m != nil)
 	if err != nil {
 		return err
@@ -183,7 +183,7 @@ func (c *change) addPart(j *part.Job, key hpke.PrivateKey, f part.File, sums []*
 	c.next.NextShard++
 	rows := make([][]int64, len(c.Plans))
 	var ids [][]byte
-	counts, digest, err := f.Read(j, key, c.of(), part.Sink{
+	counts, digest, err := f.Read(j, key, c.partPass(), part.Sink{
 		Run: func(run runs.Source) error { return c.fresh.AddRun(&ofShard{run, shard.Number, c.out}) },
 		IDs: func(more [][]byte) error { ids = append(ids, more...); return nil },
 		Rows: func(i int, block []int64) error {
@@ -200,7 +200,7 @@ func (c *change) addPart(j *part.Job, key hpke.PrivateKey, f part.File, sums []*
 			return err
 		},
 	})
-	if errors.Is(err, errBack) {
+	if errors.Is(err, errWithdrawn) {
 		return nil, people.Sample{}, &dataset.Error{File: shard.Name, Message: "it has a record that was withdrawn", Hint: "leave it out where the data are, and make the part again; nothing was changed"}
 	}
 	if err != nil {
@@ -221,7 +221,7 @@ func (c *change) keepPart(shard *Shard, sums []*release.Exact, rows [][]int64, i
 		if sums[i] != nil {
 			sums[i].Clipped += shard.Clipped[i]
 		}
-		if part.Adds(plan) || c.looking() {
+		if part.IsSum(plan) || c.looking() {
 			continue
 		}
 		c.next.Sums[i].Clipped += shard.Clipped[i]
@@ -240,8 +240,8 @@ func (c *change) keepPart(shard *Shard, sums []*release.Exact, rows [][]int64, i
 	return nil
 }
 
-// of returns what parts are made for.
-func (s *Set) of() part.Pass { return part.Pass{Plans: s.Plans, Looks: s.looking()} }
+// partPass returns what parts are made for.
+func (s *Set) partPass() part.Pass { return part.Pass{Plans: s.Plans, Looks: s.looking()} }
 
 // RestoreLooks turns looks at no record into looks at the records of the Set, and returns their
 // number. looks has one entry per sketch, possibly nil.
@@ -257,7 +257,7 @@ func (s *Set) RestoreLooks(looks []*release.Look) (records int64, err error) {
 		if look == nil {
 			continue
 		}
-		side, rows, cols, ok := s.of().Sum(i)
+		side, rows, cols, ok := s.partPass().Sum(i)
 		if !ok || s.m.Sums[i].File == nil {
 			return 0, &DamagedError{fmt.Sprintf("it has no first look of sketch %d", i+1)}
 		}
@@ -272,10 +272,10 @@ func (s *Set) RestoreLooks(looks []*release.Look) (records int64, err error) {
 	return records, nil
 }
 
-// errBack reports a record in a part whose id was withdrawn before.
-var errBack = errors.New("a record was withdrawn")
+// errWithdrawn reports a record in a part whose id was withdrawn before.
+var errWithdrawn = errors.New("a record was withdrawn")
 
-// ofShard yields the entries of a shard; it fails with errBack at a withdrawn id.
+// ofShard yields the entries of a shard; it fails with errWithdrawn at a withdrawn id.
 type ofShard struct {
 	from  runs.Source
 	shard uint32
@@ -285,7 +285,7 @@ type ofShard struct {
 func (o *ofShard) Next() (runs.Entry, error) {
 	e, err := o.from.Next()
 	if e.Shard = o.shard; err == nil && len(o.out) > 0 && contains(o.out, e.ID) {
-		return e, errBack
+		return e, errWithdrawn
 	}
 	return e, err
 }

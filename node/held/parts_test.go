@@ -33,7 +33,7 @@ func (w *world) elsewhere() *Set {
 func (w *world) job(afresh bool) *part.Job {
 	w.t.Helper()
 	j := w.asked()
-	must(w.t, w.elsewhere().Ask(afresh, j))
+	must(w.t, w.elsewhere().PrepareJob(afresh, j))
 	read, err := part.DecodeJob(j.Encode())
 	must(w.t, err)
 	return read
@@ -57,7 +57,7 @@ func (w *world) makeOf(j *part.Job, shard part.Shard, from dataset.Source) part.
 	w.t.Helper()
 	o := w.options(nil, w.dir)
 	var out bytes.Buffer
-	_, err := part.Make(ctx, &out, part.Making{Job: j, Shard: shard, Source: from, Schema: o.Schema, Pass: part.Pass{Plans: o.Plans, Looks: j.Looking()}, Picks: o.Picks, SpillDir: w.t.TempDir()})
+	_, err := part.Make(ctx, &out, part.MakeOptions{Job: j, Shard: shard, Source: from, Schema: o.Schema, Pass: part.Pass{Plans: o.Plans, Looks: j.ForFirstLook()}, Picks: o.Picks, SpillDir: w.t.TempDir()})
 	must(w.t, err)
 	path := filepath.Join(w.t.TempDir(), fmt.Sprintf("%d.part", shard.Number))
 	must(w.t, os.WriteFile(path, out.Bytes(), 0o600))
@@ -167,7 +167,7 @@ analyses: [{kind: correlation}]`,
 				all := w.records(90)
 				w.shards["all.csv"] = all
 				first := w.job(false)
-				if !first.Looking() {
+				if !first.ForFirstLook() {
 					t.Fatal("the first job is not of a look")
 				}
 				var files []part.File
@@ -336,7 +336,7 @@ func TestPartsThatDoNotFit(t *testing.T) {
 	} else if hint := fail.Find(err).Hint; hint != anewFromParts {
 		t.Errorf("what to do about another part: %q", hint)
 	}
-	if err := w.elsewhere().Ask(false, w.asked()); !errors.As(err, &stale) {
+	if err := w.elsewhere().PrepareJob(false, w.asked()); !errors.As(err, &stale) {
 		t.Errorf("a job after the sum: %v", err)
 	}
 	if _, err := w.elsewhere().Withdraw(ctx, w.withdrawal(all[:1])); err != nil {

@@ -158,7 +158,7 @@ func (s *Set) Exact() (Exact, error) {
 		rows, cols := plan.ExactShape(out.Records)
 		one := release.Exact{Clipped: s.m.Sums[i].Clipped}
 		var err error
-		if part.Adds(plan) {
+		if part.IsSum(plan) {
 			one.Sketch, err = loadSketch(s.Files, *s.m.Sums[i].File, plan.Sketch().Side, rows, cols)
 		} else {
 			one.Sketch, err = s.stacked(i, cols)
@@ -206,7 +206,7 @@ func (s *Set) stacked(i int, k int64) (sketch.Sketch, error) {
 	return sketch.Stack(parts...)
 }
 
-func hasRows(p release.Plan) bool { return !part.Adds(p) }
+func hasRows(p release.Plan) bool { return !part.IsSum(p) }
 
 // reading returns how the data are to be read now.
 func (s *Set) reading() reading {

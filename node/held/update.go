@@ -33,10 +33,10 @@ func (s *Set) Update(ctx context.Context) (Changes, error) {
 		}
 		return Changes{}, s.Source.NotHere()
 	}
-	if s.m != nil && s.Source.Asked() {
+	if s.m != nil && s.Source.IsQuery() {
 		return Changes{}, &StaleError{Problem: fmt.Sprintf("%s returns new results each time: it is unknown which of its records are held", s.Source)}
 	}
-	return s.bring(ctx, false)
+	return s.sync(ctx, false)
 }
 
 // Rebuild reads all data afresh. Records that were withdrawn stay out.
@@ -44,7 +44,7 @@ func (s *Set) Rebuild(ctx context.Context) (Changes, error) {
 	if s.Source.Elsewhere != "" {
 		return Changes{}, s.Source.NotHere()
 	}
-	return s.bring(ctx, true)
+	return s.sync(ctx, true)
 }
 
 // input is one file of the dataset, or its query.
@@ -56,7 +56,7 @@ type input struct {
 
 // inputs returns the inputs of the dataset as it is now.
 func (s *Set) inputs(ctx context.Context) ([]input, error) {
-	if s.Source.Asked() {
+	if s.Source.IsQuery() {
 		sum := sha256.Sum256([]byte(s.Source.Question()))
 		return []input{{s.Source.String(), hex.EncodeToString(sum[:]), s.Source}}, nil
 	}
@@ -75,8 +75,8 @@ func (s *Set) inputs(ctx context.Context) ([]input, error) {
 	return out, nil
 }
 
-// bring updates the Set to the dataset as it is now.
-func (s *Set) bring(ctx context.Context, afresh bool) (_ Changes, err error) {
+// sync updates the Set to the dataset as it is now.
+func (s *Set) sync(ctx context.Context, afresh bool) (_ Changes, err error) {
 	inputs, err := s.inputs(ctx)
 	if err != nil {
 		return Changes{}, err
@@ -201,7 +201,7 @@ func (c *change) addShard(ctx context.Context, in input, limit int64) (*Shard, e
 
 // unchanged returns an error if what was read is not what was hashed.
 func (in input) unchanged(ctx context.Context, read dataset.Summary) error {
-	if in.source.Asked() {
+	if in.source.IsQuery() {
 		return nil
 	}
 	sum := read.Digest
@@ -221,7 +221,7 @@ func (in input) unchanged(ctx context.Context, read dataset.Summary) error {
 func (c *change) writeRows(shard *Shard, builders []*release.Builder, ids [][]byte) error {
 	shard.Rows = make([]*stored, len(c.Plans))
 	for i, plan := range c.Plans {
-		if part.Adds(plan) {
+		if part.IsSum(plan) {
 			continue
 		}
 		one := builders[i].Exact()

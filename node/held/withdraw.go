@@ -165,7 +165,7 @@ func (c *change) dropRows(shard *Shard, gone leaving) error {
 	}
 	shard.IDs, shard.Rows = &file, slices.Clone(shard.Rows)
 	for i, plan := range c.Plans {
-		if part.Adds(plan) {
+		if part.IsSum(plan) {
 			continue
 		}
 		_, k := plan.Shape(before)

@@ -84,7 +84,7 @@ func assign(ctx context.Context, r *source.Source, result analysis.Result, w io.
 }
 
 // labellers lists a result's labelling analyses, in its order.
-func labellers(r *source.Source, src *source.Opened, result analysis.Result) (out []labelled, err error) {
+func labellers(r *source.Source, src *source.Dataset, result analysis.Result) (out []labelled, err error) {
 	all, err := labellersOf(r.Study, result)
 	if err != nil {
 		return nil, err

@@ -23,8 +23,8 @@ func TestDifferencesOfClocks(t *testing.T) {
 		{math.MaxInt64, math.MinInt64, "years ahead of"},
 		{math.MinInt64, math.MaxInt64, "years behind"},
 	} {
-		ahead := node.Apart(c.here, c.there)
-		if got := node.ClocksDiffer(ahead); !strings.Contains(got, c.want) || strings.Contains(got, "-") {
+		ahead := node.ClockOffset(c.here, c.there)
+		if got := node.ClockOffsetText(ahead); !strings.Contains(got, c.want) || strings.Contains(got, "-") {
 			t.Errorf("%d and %d: %q, want %q", c.here, c.there, got, c.want)
 		}
 		if f := clock("", c.here, c.there); f.Verdict == Pass {

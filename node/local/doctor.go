@@ -264,7 +264,7 @@ func connectionFix(err error) string {
 		return "compare this machine's clock with the time, and ask the operator to do the same; else a certificate has run out there"
 	case errors.Is(err, p2p.ErrUncertified):
 		return "the outer TLS is not certified for this machine: name the authority under network: roots"
-	case errors.Is(err, p2p.ErrStranger):
+	case errors.Is(err, p2p.ErrWrongPeer):
 		return "ask the operator at which address aggregator serve listens; addresses are part of the study file, so where that is wrong a corrected file is a new study"
 	case errors.Is(err, p2p.ErrUnreachable):
 		return "is the aggregator serving there, and does the firewall let this port out? HTTPS_PROXY helps addresses that end in /tls/ws"
@@ -274,11 +274,11 @@ func connectionFix(err error) string {
 
 func clock(addr string, here, there protocol.Instant) Finding {
 	f := Finding{Check: "clock", Subject: addr, Verdict: Pass, Said: "the two clocks agree"}
-	ahead := node.Apart(here, there)
+	ahead := node.ClockOffset(here, there)
 	if max(ahead, -ahead) <= node.Noticeable {
 		return f
 	}
-	f.Verdict, f.Said = Warn, node.ClocksDiffer(ahead)
+	f.Verdict, f.Said = Warn, node.ClockOffsetText(ahead)
 	f.Fix = "let a time service set it (timedatectl set-ntp true); deadlines are the aggregator's"
 	if max(ahead, -ahead) > node.Harmful {
 		f.Verdict = Fail

@@ -154,7 +154,7 @@ func (f *fsck) local() {
 func (f *fsck) study(ctx context.Context, id protocol.StudyID) {
 	f.subject = id.String()
 	before := len(f.findings)
-	if ended, over := stored.GivenUp(f.Store, id); over { // its damage is known, and nothing depends on it
+	if ended, over := stored.Abandoned(f.Store, id); over { // its damage is known, and nothing depends on it
 		defer func() {
 			for i := range f.findings[before:] {
 				if one := &f.findings[before+i]; one.Verdict == Fail {
@@ -312,7 +312,7 @@ func (f *fsck) release(s *study.Study) {
 // dropped with its sum.
 func (f *fsck) posted(s *study.Study) bool {
 	own, err := f.Store.Own(s.ID)
-	return err == nil && !s.Masked() && slices.ContainsFunc(own, func(o store.Own) bool { return o.Kind == protocol.KindRelease })
+	return err == nil && !s.Masked() && slices.ContainsFunc(own, func(o store.SignedEnvelope) bool { return o.Kind == protocol.KindRelease })
 }
 
 // uploads compares the stored chunks of each posted release with its signed header.

@@ -81,7 +81,7 @@ func (f *fsck) ownQuery(s *study.Study, number int) (self protocol.PeerID, q sto
 		q.err = fmt.Errorf("%v", q.err) // of an existing query
 		return self, q
 	}
-	q.readAnswer(f.Store, s, filename.Asked(number))
+	q.readAnswer(f.Store, s, filename.QueryAnswer(number))
 	return self, q
 }
 

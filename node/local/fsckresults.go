@@ -163,7 +163,7 @@ func (f *fsck) asked(s *study.Study, known map[string]bool) {
 	var wrong error
 	boxes := 0
 	for number := range s.Queries.Releases {
-		mark(filename.Asked(number+1), ".json")
+		mark(filename.QueryAnswer(number+1), ".json")
 		for _, p := range s.Parties {
 			mark(filename.Query(p.ID, uint32(number+1)), ".bin")
 			mark(filename.Answer(p.ID, uint32(number+1)), ".json")

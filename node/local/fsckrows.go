@@ -39,8 +39,8 @@ func (f *fsck) compared(compare func() error) error {
 // told reports whether the journal was kept at that time: older programs kept none.
 func (f *fsck) told(at protocol.Instant) bool { return len(f.journal) > 0 && at >= f.journal[0].At }
 
-// toldOf returns the journal's entries about a study, of these events.
-func (f *fsck) toldOf(study string, events ...journal.Event) (out []journal.Entry) {
+// entriesOf returns the journal's entries about a study, of these events.
+func (f *fsck) entriesOf(study string, events ...journal.Event) (out []journal.Entry) {
 	for _, e := range f.journal {
 		if e.Study == study && slices.Contains(events, e.Event) {
 			out = append(out, e)
@@ -70,7 +70,7 @@ func (f *fsck) added(entries []store.StudyEntry) error {
 	var err error
 	for _, e := range entries {
 		stored[e.ID.String()] = true
-		told := f.toldOf(e.ID.String(), journal.Added)
+		told := f.entriesOf(e.ID.String(), journal.Added)
 		if len(told) == 0 && f.told(e.Added) || len(told) > 0 && told[0].At != e.Added {
 			err = errors.Join(err, fmt.Errorf("the journal does not say that study %s was added on %s", e.ID.Short(), e.Added))
 		}
@@ -86,7 +86,7 @@ func (f *fsck) added(entries []store.StudyEntry) error {
 // suffix checks things against the journal. All must match if the journal covers the study from its
 // beginning; otherwise the last ones.
 func (f *fsck) suffix(id protocol.StudyID, things, told []string) error {
-	whole := len(f.toldOf(id.String(), journal.Added)) > 0
+	whole := len(f.entriesOf(id.String(), journal.Added)) > 0
 	if len(things) < len(told) || whole && len(things) != len(told) || !slices.Equal(things[len(things)-len(told):], told) {
 		return fmt.Errorf("%d are here, and the journal tells of %d others", len(things), len(told))
 	}
@@ -104,7 +104,7 @@ func (f *fsck) decisions(id protocol.StudyID) {
 		for _, d := range all {
 			things = append(things, fmt.Sprint(d.Decision.Event(), d.At))
 		}
-		for _, e := range f.toldOf(id.String(), journal.Approved, journal.Declined, journal.Withdrawn) {
+		for _, e := range f.entriesOf(id.String(), journal.Approved, journal.Declined, journal.Withdrawn) {
 			told = append(told, fmt.Sprint(e.Event, e.At))
 		}
 		return f.suffix(id, things, told)
@@ -113,12 +113,12 @@ func (f *fsck) decisions(id protocol.StudyID) {
 }
 
 // signed compares the list of own messages with the journal.
-func (f *fsck) signed(id protocol.StudyID, own []store.Own) error {
+func (f *fsck) signed(id protocol.StudyID, own []store.SignedEnvelope) error {
 	var things, told []string
 	for _, o := range own {
 		things = append(things, fmt.Sprint(o.Kind, len(o.Raw)))
 	}
-	for _, e := range f.toldOf(id.String(), journal.Signed) {
+	for _, e := range f.entriesOf(id.String(), journal.Signed) {
 		told = append(told, fmt.Sprint(e.Note, e.Bytes))
 	}
 	return f.suffix(id, things, told)
@@ -133,7 +133,7 @@ func (f *fsck) cosignatures(id protocol.StudyID) {
 		_, wrong := protocol.ParseCosignature(id, self, line)
 		err = errors.Join(err, wrong)
 	}
-	if told := f.toldOf(id.String(), journal.Cosigned); err == nil && len(lines) < len(told) {
+	if told := f.entriesOf(id.String(), journal.Cosigned); err == nil && len(lines) < len(told) {
 		err = fmt.Errorf("%d are here, and the journal tells of %d", len(lines), len(told))
 	}
 	if err != nil || len(lines) > 0 {
@@ -144,7 +144,7 @@ func (f *fsck) cosignatures(id protocol.StudyID) {
 // letGo checks that the steward's release of a held sketch, as journaled, is still stored. Every
 // change of the sketch revokes the decision, and the release removes both.
 func (f *fsck) letGo(id protocol.StudyID) error {
-	told := f.toldOf(id.String(), journal.LetGo)
+	told := f.entriesOf(id.String(), journal.HeldReleased)
 	manifest, err := f.Store.Held(id).Manifest()
 	if errors.Is(err, store.ErrNotFound) || len(told) == 0 {
 		return nil
@@ -212,7 +212,7 @@ func (f *fsck) retired() {
 
 // purged compares with the journal whether and when a study's sketches were removed.
 func (f *fsck) purged(id protocol.StudyID, at protocol.Instant, gone bool) error {
-	told := f.toldOf(id.String(), journal.Purged)
+	told := f.entriesOf(id.String(), journal.Purged)
 	switch {
 	case !gone && len(told) > 0:
 		return fmt.Errorf("the journal says that they were purged on %s, and nothing else does", told[0].At)

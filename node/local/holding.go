@@ -37,7 +37,7 @@ type Holding struct {
 // process works on the sketch.
 func ChangeHeld(ctx context.Context, o source.Options, change HeldChange) (Holding, error) {
 	var out Holding
-	err := withHeld(o, func(r *source.Source, src *source.Opened, set *held.Set) (err error) {
+	err := withHeld(o, func(r *source.Source, src *source.Dataset, set *held.Set) (err error) {
 		if err := holds(src, set); err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func ChangeHeld(ctx context.Context, o source.Options, change HeldChange) (Holdi
 }
 
 // holds refuses to make a held sketch unless the site file asks for one.
-func holds(src *source.Opened, set *held.Set) error {
+func holds(src *source.Dataset, set *held.Set) error {
 	if !set.Exists() && src.Site.Release != config.ReleaseAsk {
 		return &node.SiteError{Err: errors.New("the site file lets the release follow the seed at once (to hold the sketch, write release: ask under the study)")}
 	}
@@ -69,7 +69,7 @@ func holds(src *source.Opened, set *held.Set) error {
 // budget would refuse.
 func ReleaseHeld(o source.Options) (Holding, error) {
 	var out Holding
-	err := withHeld(o, func(r *source.Source, src *source.Opened, set *held.Set) error {
+	err := withHeld(o, func(r *source.Source, src *source.Dataset, set *held.Set) error {
 		if src.Site.Release != config.ReleaseAsk {
 			return &node.SiteError{Err: errors.New("the site file lets the release follow the seed at once: there is nothing to decide (release: ask under the study makes it wait)")}
 		}
@@ -94,7 +94,7 @@ func ReleaseHeld(o source.Options) (Holding, error) {
 		if err != nil {
 			return err
 		}
-		if err := r.Store.Note(journal.Entry{At: o.Now(), Event: journal.LetGo, Study: r.Study.ID.String(), Note: letGoNote(out.Records, manifest)}); err != nil {
+		if err := r.Store.Note(journal.Entry{At: o.Now(), Event: journal.HeldReleased, Study: r.Study.ID.String(), Note: letGoNote(out.Records, manifest)}); err != nil {
 			return err
 		}
 		return r.Store.Held(r.Study.ID).Decide()
@@ -114,7 +114,7 @@ func heldMark(manifest []byte) string {
 }
 
 // withHeld locks and opens the held sketch for do.
-func withHeld(o source.Options, do func(*source.Source, *source.Opened, *held.Set) error) error {
+func withHeld(o source.Options, do func(*source.Source, *source.Dataset, *held.Set) error) error {
 	err := lockedHeld(o, do)
 	if err != nil {
 		return fmt.Errorf("the held sketch of study %s: %w", o.Study.ID.Short(), err)
@@ -122,7 +122,7 @@ func withHeld(o source.Options, do func(*source.Source, *source.Opened, *held.Se
 	return nil
 }
 
-func lockedHeld(o source.Options, do func(*source.Source, *source.Opened, *held.Set) error) error {
+func lockedHeld(o source.Options, do func(*source.Source, *source.Dataset, *held.Set) error) error {
 	r, err := o.Source()
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func lockedHeld(o source.Options, do func(*source.Source, *source.Opened, *held.
 	if unseeded != nil {
 		return unseeded
 	}
-	src, err := r.Readied(attempt, outcome.Pairs.Members())
+	src, err := r.ForRelease(attempt, outcome.Pairs.Members())
 	if err != nil {
 		return err
 	}

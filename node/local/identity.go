@@ -8,7 +8,7 @@ import (
 
 // SameIdentity compares a party's key with the stored messages that it should have signed. With
 // another key, the node would answer with these data, but under a ledger that is not here. It
-// returns a *StrangeIdentityError if they differ.
+// returns a *IdentityMismatchError if they differ.
 func SameIdentity(st *store.Store) error {
 	self, err := st.ID()
 	if err != nil {
@@ -26,7 +26,7 @@ func SameIdentity(st *store.Store) error {
 		for _, one := range own {
 			// An unreadable message is reported by the run of its study.
 			if m, err := wire.DecodeEnvelope(one.Raw); err == nil && m.Sender != self {
-				return &node.StrangeIdentityError{Signed: m.Sender, Here: self}
+				return &node.IdentityMismatchError{Signed: m.Sender, Here: self}
 			}
 		}
 	}

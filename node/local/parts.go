@@ -22,20 +22,20 @@ import (
 // new sum, which accepts no part of an earlier job.
 func Job(o source.Options, afresh bool) (*part.Job, error) {
 	var out *part.Job
-	err := withHeld(o, func(r *source.Source, src *source.Opened, set *held.Set) (err error) {
+	err := withHeld(o, func(r *source.Source, src *source.Dataset, set *held.Set) (err error) {
 		if out, err = jobOf(r, src); err != nil {
 			return err
 		}
 		if until := out.Expires(); o.Now() >= until {
 			return &session.DeadlineError{What: "the parts of a job", Until: until}
 		}
-		return set.Ask(afresh, out)
+		return set.PrepareJob(afresh, out)
 	})
 	return out, err
 }
 
 // jobOf makes a job without what the held sketch adds.
-func jobOf(r *source.Source, src *source.Opened) (*part.Job, error) {
+func jobOf(r *source.Source, src *source.Dataset) (*part.Job, error) {
 	from := src.Data.Source
 	if from.Elsewhere == "" {
 		return nil, &node.SiteError{Err: fmt.Errorf("dataset %q is read by this node, and a job is for data that are elsewhere (write elsewhere: WHERE in the place of its source)", src.Data.Name)}
@@ -57,7 +57,7 @@ func jobOf(r *source.Source, src *source.Opened) (*part.Job, error) {
 // SumParts makes the held sketch the sum of parts, and then removes the parts.
 func SumParts(ctx context.Context, o source.Options, paths []string) (Holding, error) {
 	var out Holding
-	err := withHeld(o, func(r *source.Source, src *source.Opened, set *held.Set) error {
+	err := withHeld(o, func(r *source.Source, src *source.Dataset, set *held.Set) error {
 		j, err := jobOf(r, src)
 		if err != nil {
 			return err
@@ -120,7 +120,7 @@ func makePart(ctx context.Context, w io.Writer, o PartOptions) (part.Counts, err
 	if err != nil {
 		return part.Counts{}, err
 	}
-	pass := part.Pass{Plans: src.Plans, Looks: o.Job.Looking()}
+	pass := part.Pass{Plans: src.Plans, Looks: o.Job.ForFirstLook()}
 	if o.Job.Look != nil {
 		if pass.Plans, err = job.After(src.Plans, o.Job.Look); err != nil {
 			return part.Counts{}, fail.BadJob.Of(err, "its first look is damaged")
@@ -128,7 +128,7 @@ func makePart(ctx context.Context, w io.Writer, o PartOptions) (part.Counts, err
 	}
 	from := o.From
 	from.CSV, from.Sheet, from.Words = entry.CSV, entry.Sheet, entry.Words
-	return part.Make(ctx, w, part.Making{
+	return part.Make(ctx, w, part.MakeOptions{
 		Job: o.Job, Shard: o.Shard, Source: from, Schema: src.Schema, Pass: pass, Picks: src.Picks, SpillDir: o.SpillDir, Workers: o.Workers,
 		Observe: func(s dataset.Summary) {
 			o.Observe(event.Progress{Study: o.Job.Study.ID, Milestone: event.Reading, Done: s.Bytes, Total: s.Size})

@@ -137,7 +137,7 @@ func keptKeys(o source.Options) (seed.Kept, error) {
 	return seed.ParseKept(raw)
 }
 
-func placersOf(o source.Options, models []analysis.Model, src *source.Opened, keys seed.Kept) (map[int]*release.Placer, error) {
+func placersOf(o source.Options, models []analysis.Model, src *source.Dataset, keys seed.Kept) (map[int]*release.Placer, error) {
 	out := map[int]*release.Placer{}
 	for _, m := range models {
 		if out[m.Sketch] != nil {
@@ -153,7 +153,7 @@ func placersOf(o source.Options, models []analysis.Model, src *source.Opened, ke
 
 // place adds a batch. Apart from the label, a record's values are exactly what a sketch of the
 // records side uses, in its order.
-func (p *Prediction) place(b dataset.Batch, s *study.Study, models []analysis.Model, placers map[int]*release.Placer, labellers []labelled, src *source.Opened) error {
+func (p *Prediction) place(b dataset.Batch, s *study.Study, models []analysis.Model, placers map[int]*release.Placer, labellers []labelled, src *source.Dataset) error {
 	points := map[int][]float64{}
 	for sk, placer := range placers {
 		var err error

@@ -53,7 +53,7 @@ func EndingOf(st *store.Store, s *study.Study) (Ending, error) {
 	var damaged *stored.DamagedError
 	switch {
 	case errors.As(err, &damaged): // the board can say nothing more
-		_, last.Over = stored.GivenUp(st, s.ID)
+		_, last.Over = stored.Abandoned(st, s.ID)
 		return last, nil
 	case err != nil:
 		return Ending{}, err

@@ -193,7 +193,7 @@ func labelsAs(p release.Plan) study.Labels {
 }
 
 // accounts adds the debits that the release still needs to the dataset's accounts.
-func accounts(r *source.Source, src *source.Opened, entries []ledger.Entry) ([]Spending, error) {
+func accounts(r *source.Source, src *source.Dataset, entries []ledger.Entry) ([]Spending, error) {
 	after := entries
 	var largest dp.Delta
 	for _, next := range r.Due(src, entries) {

@@ -98,7 +98,7 @@ func NewSheet(o SheetOptions) (Sheet, error) {
 	add(SheetWorth, "What answers will be worth", few(o.Worth, 8, "by party study plan")...)
 	add(SheetDates, "When", o.dates())
 	add(SheetWithdraw, "Taking it back", o.withdraw())
-	add(SheetNames, "Names to look at twice", s.Suspects()...)
+	add(SheetNames, "Names to look at twice", s.ConfusableNames()...)
 	return out, nil
 }
 

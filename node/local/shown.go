@@ -90,7 +90,7 @@ func (s Spending) Refused() bool {
 
 // Spendings is a table of spendings.
 func Spendings(all []Spending) block.Table {
-	t := block.Table{Columns: block.Headed("dataset", "unit", ">ε before", ">ε after", ">of cap", ">at δ", ""), Whole: true}
+	t := block.Table{Columns: block.Headed("dataset", "unit", ">ε before", ">ε after", ">of cap", ">at δ", ""), AllRows: true}
 	for _, s := range all {
 		note := ""
 		if s.Refused() {
@@ -191,7 +191,7 @@ func (s InspectedSketch) blocks(records int64) []block.Block {
 		out.say("What it gives away: %s.", s.Exposure)
 	}
 	count := func(n int64) string { return strconv.FormatInt(n, 10) }
-	chunks := block.Table{Columns: block.Headed(">chunk", "SHA-256", "stored file"), Whole: true}
+	chunks := block.Table{Columns: block.Headed(">chunk", "SHA-256", "stored file"), AllRows: true}
 	for n, chunk := range s.Chunks {
 		state := "OK"
 		if !chunk.Intact {
@@ -206,7 +206,7 @@ func (s InspectedSketch) blocks(records int64) []block.Block {
 	if len(s.Histogram) == 0 {
 		return out // masked entries are random words
 	}
-	bars := block.Table{Columns: block.Headed(">from", ">to", ">entries", ""), Whole: true}
+	bars := block.Table{Columns: block.Headed(">from", ">to", ">entries", ""), AllRows: true}
 	var most int64
 	for _, b := range s.Histogram {
 		most = max(most, b.Count)

@@ -80,7 +80,7 @@ func fromZero[L ~string](c metrics.Counter, labels ...L) {
 }
 
 // Observe counts an event.
-func (a *Aggregator) Observe(h event.Happening) {
+func (a *Aggregator) Observe(h event.Event) {
 	switch h.What {
 	case event.Posted:
 		a.posted.Add(1, string(h.Kind))

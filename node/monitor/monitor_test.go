@@ -46,7 +46,7 @@ func TestAggregator(t *testing.T) {
 	a := NewAggregator(r, studies)
 	has(t, written(t, r), `cosketch_releases_total{outcome="refused"} 0`, `cosketch_results_total{outcome="failed"} 0`, `cosketch_board_messages_total{kind="stop"} 0`)
 	x, y := protocol.StudyID{1}, protocol.StudyID{2}
-	for _, h := range []event.Happening{
+	for _, h := range []event.Event{
 		{What: event.Posted, Study: x, Kind: protocol.KindCommit}, {What: event.Posted, Study: y, Kind: protocol.KindCommit}, {What: event.Called, Call: "post", Outcome: "refused"},
 		{What: event.ChunkKept, Bytes: 7}, {What: event.ChunkKept, Bytes: 5}, {What: event.ReleaseTaken}, {What: event.ReleaseRefused},
 		{What: event.Computed, Took: 2 * time.Second}, {What: event.Uncomputed}, {What: event.Moved}, {What: event.Analysing},

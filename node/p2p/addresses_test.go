@@ -71,7 +71,7 @@ func TestAddressesAreThoseOfTheCallAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client.book.dialOnly(id, given)
+	client.book.setAddrs(id, given)
 	store := client.host.Peerstore()
 	store.AddAddrs(id, told, peerstore.ConnectedAddrTTL)
 	store.AddAddr(id, told[0], peerstore.PermanentAddrTTL)

@@ -24,7 +24,7 @@ var errClosed = fmt.Errorf("this node's network is %w", net.ErrClosed)
 
 // Call calls a peer over the existing connection, or over a new one to the first address that
 // works, TCP before QUIC. It returns the response, or one of these errors, wrapped: the peer's
-// *Refusal, ErrUnreachable (possibly with ErrStranger), ErrRefusedPeer, ErrInterrupted, or the
+// *Refusal, ErrUnreachable (possibly with ErrWrongPeer), ErrRefusedPeer, ErrInterrupted, or the
 // context's error. Call does not retry.
 func (h *Host) Call(ctx context.Context, to protocol.PeerID, addrs []string, name string, request []byte) ([]byte, error) {
 	response, err := h.call(ctx, to, addrs, name, request)
@@ -83,7 +83,7 @@ func (h *Host) connect(ctx context.Context, id peer.ID, addrs []string) error {
 	if s, ok := h.host.Network().(*swarm.Swarm); ok {
 		s.Backoff().Clear(id) // the caller decides when to retry
 	}
-	h.book.dialOnly(id, parsed)
+	h.book.setAddrs(id, parsed)
 	dial, cancel := context.WithTimeout(ctx, h.limits.Dial)
 	defer cancel()
 	if _, err := h.host.Network().DialPeer(dial, id); err != nil {
@@ -93,7 +93,7 @@ func (h *Host) connect(ctx context.Context, id peer.ID, addrs []string) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case gated(err):
-			return h.turnedAway()
+			return h.notAdmitted()
 		}
 		return dialError(err, parsed)
 	}
@@ -177,7 +177,7 @@ func (h *Host) explain(ctx context.Context, id peer.ID, err error) error {
 	// A peer that admits this node has announced its protocols through libp2p's identify, and
 	// libp2p remembers them for a minute after the connection.
 	if known, _ := h.host.Peerstore().GetProtocols(id); len(known) == 0 {
-		return h.turnedAway()
+		return h.notAdmitted()
 	}
 	return fmt.Errorf("%w: %w", ErrInterrupted, err)
 }
@@ -206,8 +206,8 @@ func (h *Host) otherVersion(id peer.ID) error {
 	}
 }
 
-// turnedAway returns the error of a call to a peer that does not admit this node.
-func (h *Host) turnedAway() error {
+// notAdmitted returns the error of a call to a peer that does not admit this node.
+func (h *Host) notAdmitted() error {
 	return fail.NotAdmitted.New().With(fmt.Sprintf("it closed the connection before answering: does a study there list this node's id %s? A newly hosted study is active within seconds", h.id))
 }
 

@@ -33,31 +33,31 @@ var errCrowded = errors.New("too many unfinished handshakes")
 // slow is how long a handshake may take when places are scarce.
 const slow = 2 * time.Second
 
-// door holds the unfinished handshakes of one kind of transport: at most room in all, and at most
+// handshakeLimiter holds the unfinished handshakes of one kind of transport: at most room in all, and at most
 // share for one address.
 //
 // Connections that can be closed make way for newer ones. An address at its share loses its own
 // oldest one. If all places are taken, the oldest of all is closed if it is slow, as silent callers
 // soon are; otherwise the oldest of the address that holds most. Connections that cannot be closed
 // stay; so for them one address may hold at most a quarter of the free places.
-type door struct {
+type handshakeLimiter struct {
 	room, share int
 	now         func() time.Time
-	guests      *lobby // where guests go next
+	guests      *guestLimiter // where guests go next
 
 	mu   sync.Mutex
 	all  *list.List                  // of *visitor, oldest first
 	held map[netip.Prefix]*list.List // the same by address; none is empty
 }
 
-func newDoor(room, share int, guests *lobby, now func() time.Time) *door {
-	return &door{room: max(1, room), share: max(1, share), now: now, guests: guests, all: list.New(), held: make(map[netip.Prefix]*list.List)}
+func newDoor(room, share int, guests *guestLimiter, now func() time.Time) *handshakeLimiter {
+	return &handshakeLimiter{room: max(1, room), share: max(1, share), now: now, guests: guests, all: list.New(), held: make(map[netip.Prefix]*list.List)}
 }
 
-// visitor is one connection whose handshake has not ended.
-type visitor struct {
+// pendingConn is one connection whose handshake has not ended.
+type pendingConn struct {
 	network.ConnManagementScope
-	door  *door
+	door  *handshakeLimiter
 	from  netip.Prefix
 	since time.Time
 	end   func() // closes the connection; nil: it cannot be closed from outside
@@ -71,8 +71,8 @@ type visitor struct {
 
 // enter takes a place for a connection, if necessary that of another. It returns a scope that gives
 // the place back when the peer is known or the connection ends.
-func (d *door) enter(scope network.ConnManagementScope, from ma.Multiaddr, end func()) (*visitor, error) {
-	v := &visitor{ConnManagementScope: scope, door: d, from: origin(from), since: d.now(), end: end}
+func (d *handshakeLimiter) enter(scope network.ConnManagementScope, from ma.Multiaddr, end func()) (*pendingConn, error) {
+	v := &pendingConn{ConnManagementScope: scope, door: d, from: origin(from), since: d.now(), end: end}
 	out, err := d.admit(v)
 	if err != nil {
 		return nil, fmt.Errorf("connection from %s: %w", v.from, err)
@@ -85,7 +85,7 @@ func (d *door) enter(scope network.ConnManagementScope, from ma.Multiaddr, end f
 }
 
 // admit adds a visitor and returns the one that must leave for it, if any.
-func (d *door) admit(v *visitor) (out *visitor, err error) {
+func (d *handshakeLimiter) admit(v *pendingConn) (out *pendingConn, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	own := d.held[v.from]
@@ -118,13 +118,13 @@ func length(l *list.List) int {
 	return l.Len()
 }
 
-func oldest(l *list.List) *visitor { return l.Front().Value.(*visitor) }
+func oldest(l *list.List) *pendingConn { return l.Front().Value.(*pendingConn) }
 
 // ofLargest returns the oldest visitor of the address that holds most.
-func (d *door) ofLargest() (out *visitor) {
+func (d *handshakeLimiter) ofLargest() (out *pendingConn) {
 	most := 0
 	for e := d.all.Front(); e != nil; e = e.Next() {
-		v := e.Value.(*visitor)
+		v := e.Value.(*pendingConn)
 		if n := d.held[v.from].Len(); n > most {
 			out, most = v, n
 		}
@@ -133,7 +133,7 @@ func (d *door) ofLargest() (out *visitor) {
 }
 
 // remove removes a visitor and reports whether it was still in.
-func (d *door) remove(v *visitor) bool {
+func (d *handshakeLimiter) remove(v *pendingConn) bool {
 	if v.inAll == nil {
 		return false
 	}
@@ -148,14 +148,14 @@ func (d *door) remove(v *visitor) bool {
 }
 
 // leave gives back a visitor's place and reports whether it still had one.
-func (v *visitor) leave() bool {
+func (v *pendingConn) leave() bool {
 	v.door.mu.Lock()
 	defer v.door.mu.Unlock()
 	return v.door.remove(v)
 }
 
 // SetPeer is called once the handshake has identified an admitted peer.
-func (v *visitor) SetPeer(id peer.ID) error {
+func (v *pendingConn) SetPeer(id peer.ID) error {
 	if !v.leave() {
 		return errCrowded
 	}
@@ -173,7 +173,7 @@ func (v *visitor) SetPeer(id peer.ID) error {
 }
 
 // Done is called when the connection has ended.
-func (v *visitor) Done() {
+func (v *pendingConn) Done() {
 	v.leave()
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -200,19 +200,19 @@ func origin(from ma.Multiaddr) netip.Prefix {
 	return prefix
 }
 
-// watched is a resource manager that counts QUIC handshakes at a door and divides streams between
+// limitedResources is a resource manager that counts QUIC handshakes at a door and divides streams between
 // peers. QUIC connections cannot be closed from here, so excess callers are refused.
-type watched struct {
+type limitedResources struct {
 	network.ResourceManager
-	packets *door
-	inbound *ration[peer.ID] // streams that parties opened
-	guests  *ration[peer.ID] // streams that guests opened, counted separately
+	packets *handshakeLimiter
+	inbound *fairShare[peer.ID] // streams that parties opened
+	guests  *fairShare[peer.ID] // streams that guests opened, counted separately
 	gate    *gater
 }
 
 // OpenConnection creates the scope of a connection. TCP callers, which use a file descriptor, pass
 // porter's door instead.
-func (w watched) OpenConnection(dir network.Direction, usefd bool, endpoint ma.Multiaddr) (network.ConnManagementScope, error) {
+func (w limitedResources) OpenConnection(dir network.Direction, usefd bool, endpoint ma.Multiaddr) (network.ConnManagementScope, error) {
 	scope, err := w.ResourceManager.OpenConnection(dir, usefd, endpoint)
 	if err != nil || usefd || dir == network.DirOutbound {
 		return scope, err
@@ -225,25 +225,25 @@ func (w watched) OpenConnection(dir network.Direction, usefd bool, endpoint ma.M
 	return v, nil
 }
 
-// porter is an upgrader that counts TCP and WebSocket handshakes at a door.
-type porter struct {
+// limitedUpgrader is an upgrader that counts TCP and WebSocket handshakes at a door.
+type limitedUpgrader struct {
 	tpt.Upgrader
-	streams *door
+	streams *handshakeLimiter
 }
 
 // GateMaListener returns a listener whose connections have passed the door.
-func (p porter) GateMaListener(l manet.Listener) tpt.GatedMaListener {
+func (p limitedUpgrader) GateMaListener(l manet.Listener) tpt.GatedMaListener {
 	return guarded{p.Upgrader.GateMaListener(l), p.streams}
 }
 
 // UpgradeListener returns a listener of upgraded connections that have passed the door.
-func (p porter) UpgradeListener(t tpt.Transport, l manet.Listener) tpt.Listener {
+func (p limitedUpgrader) UpgradeListener(t tpt.Transport, l manet.Listener) tpt.Listener {
 	return p.UpgradeGatedMaListener(t, p.GateMaListener(l))
 }
 
 type guarded struct {
 	tpt.GatedMaListener
-	streams *door
+	streams *handshakeLimiter
 }
 
 // Accept returns the next connection that gets a place.

@@ -156,7 +156,7 @@ func TestUnfinishedHandshakes(t *testing.T) {
 	if err := party.SetPeer(id); err != nil {
 		t.Fatal(err)
 	}
-	if resources.(watched).packets.held[origin(ma.StringCast("/ip4/192.0.2.1/udp/1"))] != nil {
+	if resources.(limitedResources).packets.held[origin(ma.StringCast("/ip4/192.0.2.1/udp/1"))] != nil {
 		t.Error("a handshake that has ended keeps its place")
 	}
 	party.Done()
@@ -168,7 +168,7 @@ func TestDoorMakesRoom(t *testing.T) {
 	var clock later
 	d := newDoor(4, 2, nobodyElse(), clock.now)
 	var ended []string
-	enter := func(name, ip string) *visitor {
+	enter := func(name, ip string) *pendingConn {
 		t.Helper()
 		v, err := d.enter(&network.NullScope{}, ma.StringCast("/ip4/"+ip+"/tcp/1"), func() { ended = append(ended, name) })
 		if err != nil {
@@ -202,7 +202,7 @@ func TestDoorMakesRoom(t *testing.T) {
 	clock.by.Store(int64(slow))
 	enter("e1", "192.0.2.5") // d holds most, but b1 is slow
 	want("a1", "a2", "a3", "d1", "b1")
-	for _, v := range []*visitor{b1, c1} {
+	for _, v := range []*pendingConn{b1, c1} {
 		v.SetPeer("x")
 		v.Done()
 		v.Done()

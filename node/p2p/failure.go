@@ -26,9 +26,9 @@ import (
 
 // Why an address could not be connected to. Errors that wrap one of these also wrap ErrUnreachable.
 var (
-	// ErrStranger reports that something other than the peer listens at an address: another
+	// ErrWrongPeer reports that something other than the peer listens at an address: another
 	// program, or another node.
-	ErrStranger error = fail.Stranger
+	ErrWrongPeer error = fail.Stranger
 
 	// ErrDates reports certificates that one of the two clocks finds expired or not yet valid.
 	ErrDates error = fail.CertificateDates
@@ -67,7 +67,7 @@ func dialError(err error, addrs []ma.Multiaddr) error {
 		}
 	}
 	failed := &undialled{kinds: kinds, text: strings.Join(tried, "; ")}
-	if slices.Contains(kinds, ErrStranger) {
+	if slices.Contains(kinds, ErrWrongPeer) {
 		return fail.Unreachable.Of(fail.Stranger.Of(failed)).With("")
 	}
 	return fail.Unreachable.Of(failed).With(isItOpen)
@@ -106,15 +106,15 @@ func dialCause(err error) (text string, kind error) {
 	case strings.Contains(err.Error(), "expired or is not yet valid"), strings.Contains(err.Error(), "tls: bad certificate"):
 		return fail.CertificateDates.New().Error(), ErrDates
 	case errors.As(err, &mismatch):
-		return "another node listens there, " + mismatch.Actual.String(), ErrStranger
+		return "another node listens there, " + mismatch.Actual.String(), ErrWrongPeer
 	case fail.Errno(err, syscall.ECONNREFUSED):
 		return "connection refused: nothing listens there", nil
 	case met && (timedOut(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)):
-		return "the program that listens there accepts the connection and does not answer", ErrStranger
+		return "the program that listens there accepts the connection and does not answer", ErrWrongPeer
 	case met && (fail.Errno(err, syscall.ECONNRESET) || errors.Is(err, io.EOF)):
 		return "the program that listens there closed the connection at once", nil
 	case met:
-		return "the program that listens there is not a node of a study", ErrStranger
+		return "the program that listens there is not a node of a study", ErrWrongPeer
 	}
 	return printable(err.Error()), nil
 }

@@ -43,7 +43,7 @@ func TestAWrongPortIsNamed(t *testing.T) {
 			}()
 			addr := "/ip4/127.0.0.1/tcp/" + strings.TrimPrefix(listener.Addr().String(), "127.0.0.1:")
 			_, err = start(t, 1, nil).Call(patience(t), testID(t, 2), []string{addr}, "echo", nil)
-			if !errors.Is(err, ErrUnreachable) || errors.Is(err, ErrStranger) != tc.stranger || !strings.Contains(err.Error(), tc.says) {
+			if !errors.Is(err, ErrUnreachable) || errors.Is(err, ErrWrongPeer) != tc.stranger || !strings.Contains(err.Error(), tc.says) {
 				t.Errorf("calling it says: %v", err)
 			}
 		})
@@ -95,7 +95,7 @@ func TestWrongCertificatesAreKinds(t *testing.T) {
 			t.Errorf("%v is %v, want %v", c.cause, kind, c.kind)
 		}
 		err := dialError(&swarm.DialError{DialErrors: []swarm.TransportError{{Cause: c.cause}}}, nil)
-		if !errors.Is(err, ErrUnreachable) || c.kind != nil && !errors.Is(err, c.kind) || errors.Is(err, ErrStranger) {
+		if !errors.Is(err, ErrUnreachable) || c.kind != nil && !errors.Is(err, c.kind) || errors.Is(err, ErrWrongPeer) {
 			t.Errorf("%v", err)
 		}
 	}

@@ -34,8 +34,8 @@ const (
 	party                // every call
 )
 
-// lobby counts the places of guests. A guest holds one as long as its connection exists.
-type lobby struct {
+// guestLimiter counts the places of guests. A guest holds one as long as its connection exists.
+type guestLimiter struct {
 	gate *gater
 
 	mu   sync.Mutex
@@ -43,11 +43,11 @@ type lobby struct {
 	held map[netip.Prefix]int
 }
 
-func newLobby(g *gater) *lobby { return &lobby{gate: g, held: map[netip.Prefix]int{}} }
+func newLobby(g *gater) *guestLimiter { return &guestLimiter{gate: g, held: map[netip.Prefix]int{}} }
 
 // enter takes a place for a guest and returns a function that gives it back. Other peers need no
 // place.
-func (l *lobby) enter(id peer.ID, from netip.Prefix) (leave func(), err error) {
+func (l *guestLimiter) enter(id peer.ID, from netip.Prefix) (leave func(), err error) {
 	if _, who := l.gate.rank(id); who != guest {
 		return func() {}, nil
 	}
@@ -69,9 +69,9 @@ func (l *lobby) enter(id peer.ID, from netip.Prefix) (leave func(), err error) {
 	}), nil
 }
 
-// showOut closes incoming connections of peers that are not parties once they are guestTime old. It
+// closeGuests closes incoming connections of peers that are not parties once they are guestTime old. It
 // returns when the host closes.
-func (h *Host) showOut(now func() time.Time) {
+func (h *Host) closeGuests(now func() time.Time) {
 	ticker := time.NewTicker(guestTime / 30)
 	defer ticker.Stop()
 	since := map[string]time.Time{} // by connection

@@ -18,7 +18,7 @@ import (
 )
 
 // nobodyElse returns the lobby of a host without guests.
-func nobodyElse() *lobby {
+func nobodyElse() *guestLimiter {
 	return newLobby(newGater(everybody, nil, slog.New(slog.DiscardHandler), seldom.Clock(time.Now)))
 }
 

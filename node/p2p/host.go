@@ -20,16 +20,16 @@ import (
 
 // Host is a node on the network. It is safe for concurrent use.
 type Host struct {
-	id     protocol.PeerID
-	agent  string // user agent
-	asks   string // the call that guests may make
-	speaks string // the protocol version
-	limits Limits
-	log    *slog.Logger
-	said   *seldom.Log // rate-limited log of what peers cause
-	gate   *gater
-	book   *book
-	host   host.Host
+	id         protocol.PeerID
+	agent      string // user agent
+	asks       string // the call that guests may make
+	speaks     string // the protocol version
+	limits     Limits
+	log        *slog.Logger
+	limitedLog *seldom.Log // rate-limited log of what peers cause
+	gate       *gater
+	book       *addressBook
+	host       host.Host
 
 	ctx    context.Context // cancelled by Close
 	cancel context.CancelFunc
@@ -40,7 +40,7 @@ type Host struct {
 	calls   sync.WaitGroup          // the same calls
 	beside  sync.WaitGroup          // other goroutines of the host
 
-	requests *ration[protocol.PeerID] // bytes of the requests being served
+	requests *fairShare[protocol.PeerID] // bytes of the requests being served
 }
 
 // New starts a node: it serves Config.Handlers and then listens at Config.Listen. It returns an
@@ -60,14 +60,14 @@ func New(cfg Config) (*Host, error) {
 	gologshim.SetDefaultHandler(warnings{log.Handler()})
 
 	h := &Host{
-		limits:  cfg.Limits.withDefaults(),
-		log:     log,
-		agent:   cfg.agent(),
-		asks:    cfg.GuestCall,
-		speaks:  cfg.protocol(),
-		said:    seldom.New(log, seldom.Clock(cfg.clock()), time.Minute, 256),
-		gate:    newGater(cfg.Allow, cfg.Guests, log, seldom.Clock(cfg.clock())),
-		serving: make(map[protocol.PeerID]int),
+		limits:     cfg.Limits.withDefaults(),
+		log:        log,
+		agent:      cfg.agent(),
+		asks:       cfg.GuestCall,
+		speaks:     cfg.protocol(),
+		limitedLog: seldom.New(log, seldom.Clock(cfg.clock()), time.Minute, 256),
+		gate:       newGater(cfg.Allow, cfg.Guests, log, seldom.Clock(cfg.clock())),
+		serving:    make(map[protocol.PeerID]int),
 	}
 	h.requests = newRation[protocol.PeerID](h.limits.requests())
 	if h.id, err = protocol.PeerIDFromKey(cfg.Key().Public().(ed25519.PublicKey)); err != nil {
@@ -81,7 +81,7 @@ func New(cfg Config) (*Host, error) {
 		h.Serve(name, handler)
 	}
 	if cfg.Guests != nil {
-		h.beside.Go(func() { h.showOut(cfg.clock()) })
+		h.beside.Go(func() { h.closeGuests(cfg.clock()) })
 	}
 	if err := h.listen(cfg.Listen); err != nil {
 		h.Close()
@@ -146,7 +146,7 @@ func (h *Host) Close() error {
 	err := h.host.Close()
 	h.calls.Wait()
 	h.beside.Wait()
-	h.said.Close()
+	h.limitedLog.Close()
 	h.gate.strangers.Close()
 	return err
 }

@@ -30,7 +30,7 @@ import (
 
 // newLibp2p assembles libp2p's host from its parts. libp2p.New would link every transport and
 // service of libp2p, such as WebRTC, even if options turn them off.
-func newLibp2p(cfg Config, key crypto.PrivKey, limits Limits, gate *gater) (_ host.Host, _ *book, err error) {
+func newLibp2p(cfg Config, key crypto.PrivKey, limits Limits, gate *gater) (_ host.Host, _ *addressBook, err error) {
 	var undo []func() error // cleanup if a later part fails
 	defer func() {
 		for i := len(undo) - 1; err != nil && i >= 0; i-- {
@@ -94,7 +94,7 @@ func newLibp2p(cfg Config, key crypto.PrivKey, limits Limits, gate *gater) (_ ho
 }
 
 // addTransports adds TCP and WebSocket, whose callers pass a door, and QUIC.
-func addTransports(conns *swarm.Swarm, cfg Config, key crypto.PrivKey, limits Limits, guests *lobby, resources network.ResourceManager, packets *quicreuse.ConnManager) error {
+func addTransports(conns *swarm.Swarm, cfg Config, key crypto.PrivKey, limits Limits, guests *guestLimiter, resources network.ResourceManager, packets *quicreuse.ConnManager) error {
 	muxers := []upgrader.StreamMuxer{{ID: yamux.ID, Muxer: yamux.DefaultTransport}}
 	secure, err := newHybridTLS(libp2ptls.ID, key, muxers)
 	if err != nil {
@@ -104,7 +104,7 @@ func addTransports(conns *swarm.Swarm, cfg Config, key crypto.PrivKey, limits Li
 	if err != nil {
 		return err
 	}
-	callers := porter{up, newDoor(limits.unfinished(), limits.unfinishedPerIP(), guests, cfg.clock())}
+	callers := limitedUpgrader{up, newDoor(limits.unfinished(), limits.unfinishedPerIP(), guests, cfg.clock())}
 	overTCP, err := tcp.NewTCPTransport(callers, resources, nil, tcp.DisableReuseport())
 	if err != nil {
 		return err

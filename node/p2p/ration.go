@@ -7,10 +7,10 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// ration divides a limited resource between peers. A peer may hold at most as much as remains free
+// fairShare divides a limited resource between peers. A peer may hold at most as much as remains free
 // for others: one peer at most half of all, two at most a third each, and so on. The number of
 // peers need not be known.
-type ration[P comparable] struct {
+type fairShare[P comparable] struct {
 	most int64 // limit of one peer; 0: only the free amount limits it
 
 	mu   sync.Mutex
@@ -18,12 +18,12 @@ type ration[P comparable] struct {
 	held map[P]int64
 }
 
-func newRation[P comparable](all int64) *ration[P] {
-	return &ration[P]{free: all, held: make(map[P]int64)}
+func newRation[P comparable](all int64) *fairShare[P] {
+	return &fairShare[P]{free: all, held: make(map[P]int64)}
 }
 
-// take allocates n to a peer and reports whether it could.
-func (r *ration[P]) take(who P, n int64) bool {
+// acquire allocates n to a peer and reports whether it could.
+func (r *fairShare[P]) acquire(who P, n int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.held[who]+n > r.free-n || r.most > 0 && r.held[who]+n > r.most {
@@ -34,8 +34,8 @@ func (r *ration[P]) take(who P, n int64) bool {
 	return true
 }
 
-// give returns n of a peer's allocation.
-func (r *ration[P]) give(who P, n int64) {
+// release returns n of a peer's allocation.
+func (r *fairShare[P]) release(who P, n int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.free += n
@@ -58,7 +58,7 @@ func (r rationed) Done() {
 
 // OpenStream creates the scope of a stream. Incoming streams are divided between parties, and
 // separately between guests.
-func (w watched) OpenStream(id peer.ID, dir network.Direction) (network.StreamManagementScope, error) {
+func (w limitedResources) OpenStream(id peer.ID, dir network.Direction) (network.StreamManagementScope, error) {
 	scope, err := w.ResourceManager.OpenStream(id, dir)
 	if err != nil || dir == network.DirOutbound {
 		return scope, err
@@ -67,9 +67,9 @@ func (w watched) OpenStream(id peer.ID, dir network.Direction) (network.StreamMa
 	if _, who := w.gate.rank(id); who == guest {
 		share = w.guests
 	}
-	if !share.take(id, 1) {
+	if !share.acquire(id, 1) {
 		scope.Done()
 		return nil, network.ErrResourceLimitExceeded
 	}
-	return rationed{scope, sync.OnceFunc(func() { share.give(id, 1) })}, nil
+	return rationed{scope, sync.OnceFunc(func() { share.release(id, 1) })}, nil
 }

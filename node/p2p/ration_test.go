@@ -81,14 +81,14 @@ func TestRation(t *testing.T) {
 		n   int64
 		ok  bool
 	}{{"a", 6, true}, {"a", 1, false}, {"b", 3, true}, {"b", 1, false}, {"c", 1, true}, {"c", 1, false}, {"d", 1, true}, {"e", 1, false}} {
-		if ok := r.take(c.who, c.n); ok != c.ok {
+		if ok := r.acquire(c.who, c.n); ok != c.ok {
 			t.Errorf("%s takes %d: %v", c.who, c.n, ok)
 		}
 	}
-	r.give("a", 6)
-	r.give("b", 3)
-	r.give("c", 1)
-	r.give("d", 1)
+	r.release("a", 6)
+	r.release("b", 3)
+	r.release("c", 1)
+	r.release("d", 1)
 	if r.free != 12 || len(r.held) != 0 {
 		t.Errorf("%d are free, %v", r.free, r.held)
 	}
@@ -127,7 +127,7 @@ func TestStreamsAreDivided(t *testing.T) {
 		s.Done()
 		s.Done()
 	}
-	if r := resources.(watched).inbound; len(r.held) != 1 {
+	if r := resources.(limitedResources).inbound; len(r.held) != 1 {
 		t.Errorf("after all but one peer's streams have ended: %v", r.held)
 	}
 }

@@ -20,7 +20,7 @@ const window = 256 << 10
 // container may not have its memory. Only peers that the gater admitted leave the transient scope.
 // Doors count the connections in that scope, in addition to the admitted ones, so that strangers
 // never take a party's place.
-func resourceManager(l Limits, guests *lobby, now func() time.Time) (network.ResourceManager, error) {
+func resourceManager(l Limits, guests *guestLimiter, now func() time.Time) (network.ResourceManager, error) {
 	count := func(n int) rcmgr.LimitVal { return rcmgr.LimitVal(n) }
 	streams := 2 * (l.CallsPerPeer + ownStreams) // in and out
 	limits := rcmgr.PartialLimitConfig{
@@ -51,12 +51,12 @@ func resourceManager(l Limits, guests *lobby, now func() time.Time) (network.Res
 	if err != nil {
 		return nil, err
 	}
-	return watched{
+	return limitedResources{
 		ResourceManager: manager,
 		packets:         newDoor(l.unfinished(), l.unfinishedPerIP(), guests, now),
 		inbound:         newRation[peer.ID](l.windows() / 2 / window), // the other half is for windows to grow
 		gate:            guests.gate,
-		guests:          &ration[peer.ID]{free: l.windows() / 8 / window, most: guestStreams, held: make(map[peer.ID]int64)},
+		guests:          &fairShare[peer.ID]{free: l.windows() / 8 / window, most: guestStreams, held: make(map[peer.ID]int64)},
 	}, nil
 }
 

@@ -152,7 +152,7 @@ func (c *inbound) readRequest() ([]byte, error) {
 
 // reserve takes memory for more of the request; giveBack returns it.
 func (c *inbound) reserve(n int) error {
-	if !c.requests.take(c.from, int64(n)) {
+	if !c.requests.acquire(c.from, int64(n)) {
 		return Refuse(CodeBusy, "no memory for %d more bytes of this peer now", n)
 	}
 	c.size += int64(n)
@@ -161,7 +161,7 @@ func (c *inbound) reserve(n int) error {
 
 // giveBack returns the request's memory.
 func (c *inbound) giveBack() {
-	c.requests.give(c.from, c.size)
+	c.requests.release(c.from, c.size)
 	c.size = 0
 }
 
@@ -170,7 +170,7 @@ func (c *inbound) giveBack() {
 func (c *inbound) watch(cancel context.CancelFunc) {
 	defer cancel()
 	if n, _ := c.stream.Read(make([]byte, 1)); n > 0 {
-		c.said.Warn(c.from.String(), "peer sent bytes after its request", "call", c.name)
+		c.limitedLog.Warn(c.from.String(), "peer sent bytes after its request", "call", c.name)
 	}
 }
 
@@ -199,7 +199,7 @@ func (c *inbound) answer(response []byte, err error) {
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 		refusal = Refuse(CodeBusy, "the call was not done in time")
 	default:
-		c.said.Error(c.from.String(), "call "+c.name+" failed", "err", err)
+		c.limitedLog.Error(c.from.String(), "call "+c.name+" failed", "err", err)
 		refusal = &Refusal{Code: CodeInternal}
 	}
 	c.send(refusal.Code, []byte(printable(refusal.Message)))

@@ -37,13 +37,13 @@ type Job struct {
 
 // Entry is the part of a dataset's entry in the site file that says how rows are read.
 type Entry struct {
-	Dataset string            `json:"dataset"`
-	Where   string            `json:"where"`        // where the data are, for people
-	ID      []string          `json:"id,omitempty"` // columns, if their names differ from the study's
-	Columns map[string]string `json:"columns,omitempty"`
-	CSV     dataset.Dialect   `json:"csv,omitzero"`
-	Sheet   string            `json:"sheet,omitempty"`
-	Words   dataset.Words     `json:"words,omitzero"`
+	Dataset string               `json:"dataset"`
+	Where   string               `json:"where"`        // where the data are, for people
+	ID      []string             `json:"id,omitempty"` // columns, if their names differ from the study's
+	Columns map[string]string    `json:"columns,omitempty"`
+	CSV     dataset.Dialect      `json:"csv,omitzero"`
+	Sheet   string               `json:"sheet,omitempty"`
+	Words   dataset.Replacements `json:"words,omitzero"`
 }
 
 // ID identifies a job: the SHA-256 of its bytes.
@@ -87,7 +87,7 @@ func (j *Job) Encode() []byte {
 		Entry: j.Entry, Digests: j.Digests.Text(), People: hex.EncodeToString(j.People[:]), To: hex.EncodeToString(j.To), Source: string(j.Source),
 	}
 	switch {
-	case j.Looking():
+	case j.ForFirstLook():
 		d.Look = firstLook
 	case j.Looks:
 		d.Look = hex.EncodeToString(j.Look)
@@ -105,8 +105,8 @@ func (j *Job) Encode() []byte {
 // firstLook takes the place of the look in the look's job.
 const firstLook = "first"
 
-// Looking reports whether parts are for the first look, after which comes another job.
-func (j *Job) Looking() bool { return j.Looks && j.Look == nil }
+// ForFirstLook reports whether parts are for the first look, after which comes another job.
+func (j *Job) ForFirstLook() bool { return j.Looks && j.Look == nil }
 
 // ID names the job.
 func (j *Job) ID() ID { return sha256.Sum256(j.Encode()) }

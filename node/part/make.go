@@ -59,8 +59,8 @@ func Columns(s dataset.Summary) []Column {
 	return out
 }
 
-// Making says what a part is made of. Fields without a default are required.
-type Making struct {
+// MakeOptions says what a part is made of. Fields without a default are required.
+type MakeOptions struct {
 	Job    *Job
 	Shard  Shard
 	Source dataset.Source // where the shard is
@@ -72,12 +72,12 @@ type Making struct {
 	// Observe receives what was read so far. Default: no-op.
 	Observe func(dataset.Summary)
 
-	held int // entries of a run. Default: runs.Held
+	held int // entries of a run. Default: runs.RunEntries
 }
 
 // maker makes a part.
 type maker struct {
-	Making
+	MakeOptions
 	to       *bundle.Writer
 	rows     Rows
 	builders []Adder
@@ -88,12 +88,12 @@ type maker struct {
 }
 
 // Make reads a shard and writes its part. After an error, what it wrote is not a part.
-func Make(ctx context.Context, w io.Writer, m Making) (Counts, error) {
+func Make(ctx context.Context, w io.Writer, m MakeOptions) (Counts, error) {
 	if err := m.Shard.Check(); err != nil {
 		return Counts{}, err
 	}
 	if m.held == 0 {
-		m.held = runs.Held
+		m.held = runs.RunEntries
 	}
 	if m.Observe == nil {
 		m.Observe = func(dataset.Summary) {}
@@ -108,7 +108,7 @@ func Make(ctx context.Context, w io.Writer, m Making) (Counts, error) {
 		return Counts{}, err
 	}
 	m.Workers = max(m.Workers, 1)
-	p := &maker{Making: m, to: to, rows: Rows{Key: m.Job.Digests, Picks: m.Picks, Workers: m.Workers}}
+	p := &maker{MakeOptions: m, to: to, rows: Rows{Key: m.Job.Digests, Picks: m.Picks, Workers: m.Workers}}
 	for range m.Workers {
 		p.samplers = append(p.samplers, people.NewSampler(m.Job.People, dataset.Source{Elsewhere: m.Job.Entry.Where}))
 	}
@@ -289,8 +289,8 @@ func block(rows sketch.Sketch) ([]byte, error) {
 	return append(append(b, byte(width)), data...), nil
 }
 
-// Adds reports whether a sketch is a sum over records rather than a row for each.
-func Adds(p release.Plan) bool { return p.Sketch().Side != sketch.Records }
+// IsSum reports whether a sketch is a sum over records rather than a row for each.
+func IsSum(p release.Plan) bool { return p.Sketch().Side != sketch.Records }
 
 // Rows passes records to sketches and to an index. It is not safe for concurrent use.
 type Rows struct {

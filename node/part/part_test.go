@@ -38,7 +38,7 @@ func must(t testing.TB, err error) {
 }
 
 // lake returns a study of ten columns, a job for it, and how its rows are read.
-func lake(t testing.TB) Making {
+func lake(t testing.TB) MakeOptions {
 	t.Helper()
 	example, err := os.ReadFile("../../protocol/study/testdata/registry.yaml")
 	must(t, err)
@@ -57,7 +57,7 @@ func lake(t testing.TB) Making {
 	must(t, err)
 	plan, err := release.For(s, 0, 0)
 	must(t, err)
-	m := Making{
+	m := MakeOptions{
 		Job:   &Job{Study: s, Source: []byte(source), Party: s.Parties[0].ID, Entry: Entry{Dataset: "lake", Where: "far"}, Digests: digests, To: key.PublicKey().Bytes()},
 		Shard: Shard{1, 1}, Pass: Pass{Plans: []release.Plan{plan}}, Picks: [][]int{nil}, SpillDir: t.TempDir(),
 		Schema: dataset.Schema{ID: []string{"id"}, Missing: study.MissingCentre, Bits: s.ReadBits(), MaxRecords: 1 << 40},

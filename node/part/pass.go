@@ -38,7 +38,7 @@ func (p Pass) adder(i int, keys seed.Keys, workers int) (Adder, error) {
 }
 
 // rows reports whether a sketch has a row for each record.
-func (p Pass) rows(i int) bool { return !p.Looks && !Adds(p.Plans[i]) }
+func (p Pass) rows(i int) bool { return !p.Looks && !IsSum(p.Plans[i]) }
 
 // Sum returns the side and shape of what is summed for a sketch; ok is false if nothing is.
 func (p Pass) Sum(i int) (side sketch.Side, rows, cols int64, ok bool) {
@@ -51,7 +51,7 @@ func (p Pass) Sum(i int) (side sketch.Side, rows, cols int64, ok bool) {
 		return s.Side, int64(s.Rows), int64(s.Cols), true
 	}
 	rows, cols = plan.ExactShape(0)
-	return plan.Sketch().Side, rows, cols, Adds(plan)
+	return plan.Sketch().Side, rows, cols, IsSum(plan)
 }
 
 // hasRows reports whether any sketch has rows.

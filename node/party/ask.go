@@ -117,7 +117,7 @@ func (p *Party) ask(ctx context.Context, id protocol.StudyID, o Question) (Asked
 type query struct {
 	*service
 	Asked
-	src      *source.Opened
+	src      *source.Dataset
 	plan     release.Plan
 	keys     seed.Kept
 	t2       protocol.Digest // of the agreement
@@ -241,7 +241,7 @@ func (q *query) permitted() error {
 	if _, err := spec.Debits(entries); err != nil {
 		return err
 	}
-	refusal, failed := q.Recognised(q.src, entries)
+	refusal, failed := q.CheckPeople(q.src, entries)
 	return errors.Join(refusal, failed)
 }
 
@@ -304,8 +304,8 @@ func (w queryWorld) Debit(ctx context.Context, due func([]ledger.Entry) ([]ledge
 	return w.Spend(ctx, w.src, due)
 }
 
-// Vouch has the aggregator countersign the ledger's head.
-func (w queryWorld) Vouch(ctx context.Context) error { return w.vouchPatiently(ctx) }
+// Countersign has the aggregator countersign the ledger's head.
+func (w queryWorld) Countersign(ctx context.Context) error { return w.vouchPatiently(ctx) }
 
 // Exact reads the records again; they must not have changed since look.
 func (w queryWorld) Exact(ctx context.Context, builders []*release.Builder) (job.Records, error) {
@@ -333,14 +333,14 @@ func (w queryWorld) Save(s job.Sealed) error {
 	}})
 }
 
-// TakenLook, KeepLook, Look and Drop are only for releases of a study.
-func (w queryWorld) TakenLook() ([]byte, error)                           { return nil, errNoLook }
-func (w queryWorld) KeepLook([]byte) error                                { return errNoLook }
+// StoredLook, StoreLook, Look and Drop are only for releases of a study.
+func (w queryWorld) StoredLook() ([]byte, error)                          { return nil, errNoLook }
+func (w queryWorld) StoreLook([]byte) error                               { return errNoLook }
 func (w queryWorld) Look(context.Context, []*release.Look) (int64, error) { return 0, errNoLook }
 func (w queryWorld) Drop() error                                          { return errNoLook }
 
-// Forget has nothing to destroy.
-func (w queryWorld) Forget() error { return nil }
+// Cleanup has nothing to destroy.
+func (w queryWorld) Cleanup() error { return nil }
 
 // At notifies the observer.
 func (w queryWorld) At(stage job.Stage) {
@@ -364,7 +364,7 @@ func (q *query) send(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := q.Store.Result(q.Study.ID, filename.Asked(q.Number)); !errors.Is(err, store.ErrNotFound) {
+	if _, err := q.Store.Result(q.Study.ID, filename.QueryAnswer(q.Number)); !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
 	data, err := stored.ReadAll(q.Store.Query(q.Study.ID, q.Number), filename.QueryRows)
@@ -405,7 +405,7 @@ func (q *query) send(ctx context.Context) error {
 	if err != nil {
 		return &node.FailedError{Err: &protocol.Fault{Culprit: q.Study.Aggregator.ID, Kind: "answer", Err: err}}
 	}
-	name := filename.Asked(q.Number)
+	name := filename.QueryAnswer(q.Number)
 	if err := q.Store.PutResult(q.Study.ID, name+".json", document); err != nil {
 		return err
 	}
@@ -418,7 +418,7 @@ func (q *query) join() error {
 	if err != nil {
 		return err
 	}
-	raw, err := q.Store.Result(q.Study.ID, filename.Asked(q.Number)+".json")
+	raw, err := q.Store.Result(q.Study.ID, filename.QueryAnswer(q.Number)+".json")
 	if err != nil {
 		return err
 	}

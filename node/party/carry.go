@@ -104,7 +104,7 @@ func (r *service) handle(ctx context.Context) error {
 	}
 	for {
 		for r.busy() {
-			err := r.machine.Work(ctx, work{r}, &way{service: r})
+			err := r.machine.Work(ctx, work{r}, &link{service: r})
 			if errors.Is(err, errUndecided) { // the steward must decide; the next command continues
 				r.asking = true
 				return r.show()

@@ -32,8 +32,8 @@ func (r *service) byClock(ctx context.Context, err error) error {
 	if helloErr != nil {
 		return err
 	}
-	ahead := node.Apart(r.Now(), hello.Now)
-	if max(ahead, -ahead) < node.TellingDifference {
+	ahead := node.ClockOffset(r.Now(), hello.Now)
+	if max(ahead, -ahead) < node.ClockBlame {
 		return err
 	}
 	return &node.ClockError{Err: err, Ahead: ahead}
@@ -70,7 +70,7 @@ func (r *service) makeSure(ctx context.Context) error {
 		return nil
 	}
 	hello, err := r.client.Hello(ctx)
-	if ahead := node.Apart(now, hello.Now); err == nil && ahead >= node.TellingDifference && hello.Now < date {
+	if ahead := node.ClockOffset(now, hello.Now); err == nil && ahead >= node.ClockBlame && hello.Now < date {
 		return &node.ClockError{Err: &session.DeadlineError{What: "this party's release", Until: date}, Ahead: ahead}
 	}
 	r.sure = now
@@ -92,7 +92,7 @@ func (r *service) compareClocks(ctx context.Context) error {
 		return nil // the next call reports a broken connection; an older aggregator shows no clock
 	}
 	before := r.ahead
-	r.ahead = node.Apart(r.Now(), hello.Now)
+	r.ahead = node.ClockOffset(r.Now(), hello.Now)
 	switch {
 	case max(r.ahead, -r.ahead) <= node.Harmful:
 		r.ahead = 0
@@ -109,5 +109,5 @@ func (r *service) clocks() string {
 	if r.ahead == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s, so dates come at different times: let a time service set the wrong clock, for example timedatectl set-ntp true", node.ClocksDiffer(r.ahead))
+	return fmt.Sprintf("%s, so dates come at different times: let a time service set the wrong clock, for example timedatectl set-ntp true", node.ClockOffsetText(r.ahead))
 }

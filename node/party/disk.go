@@ -30,7 +30,7 @@ func (d disk) Restored() (session.PartyRestored, error) {
 			return out, fmt.Errorf("own %s in the store: %w", o.Kind, err)
 		}
 		if e.Sender() != d.Signer.ID() {
-			return out, &node.StrangeIdentityError{Signed: e.Sender(), Here: d.Signer.ID()}
+			return out, &node.IdentityMismatchError{Signed: e.Sender(), Here: d.Signer.ID()}
 		}
 		out.Own = append(out.Own, e)
 	}
@@ -89,7 +89,7 @@ func (d disk) Persist(record session.Record) error {
 		return d.Store.PutSecret(id, record.Attempt, record.Data.Reveal())
 	case session.SaveEnvelope:
 		e := record.Envelope
-		if err := d.Store.PutOwn(id, stored.OwnKind(e), e.Attempt(), wire.EncodeEnvelope(e.Envelope())); err != nil {
+		if err := d.Store.PutSigned(id, stored.OwnKind(e), e.Attempt(), wire.EncodeEnvelope(e.Envelope())); err != nil {
 			return err
 		}
 		d.Observe(event.Progress{Study: id, Milestone: event.Persisted, Kind: e.Kind()})

@@ -26,8 +26,8 @@ func furtherRoom(s *study.Study) int64 {
 	return 1<<30 + own.Document + 4*(own.Tables+further.Tables)
 }
 
-// ErrFullOfFurther reports that a study has more further results than a party keeps.
-var ErrFullOfFurther error = fail.TooManyFurther
+// ErrTooManyFurther reports that a study has more further results than a party keeps.
+var ErrTooManyFurther error = fail.TooManyFurther
 
 // FetchFurther asks the aggregator for further results of a study, stores the new ones and returns
 // their number.
@@ -83,11 +83,11 @@ func (r *service) fetchFurther(ctx context.Context) (fetched int, err error) {
 			continue
 		}
 		if len(kept)+fetched >= mostKept {
-			return fetched, fmt.Errorf("%w: there are %d", ErrFullOfFurther, mostKept)
+			return fetched, fmt.Errorf("%w: there are %d", ErrTooManyFurther, mostKept)
 		}
 		var document *calls.BadDocument
 		var reply *node.AnswerError
-		err = r.takeFurther(ctx, f)
+		err = r.acceptFurther(ctx, f)
 		switch {
 		case err == nil:
 			fetched++
@@ -100,7 +100,7 @@ func (r *service) fetchFurther(ctx context.Context) (fetched int, err error) {
 	return fetched, errors.Join(bad...)
 }
 
-func (r *service) takeFurther(ctx context.Context, f protocol.Further) error {
+func (r *service) acceptFurther(ctx context.Context, f protocol.Further) error {
 	left, err := r.roomLeft()
 	if err != nil {
 		return err
@@ -143,7 +143,7 @@ func (r *service) takeFurther(ctx context.Context, f protocol.Further) error {
 }
 
 func (r *service) tooMuchFurther() error {
-	return fmt.Errorf("%w: together they would have more than %d bytes", ErrFullOfFurther, furtherRoom(r.Study))
+	return fmt.Errorf("%w: together they would have more than %d bytes", ErrTooManyFurther, furtherRoom(r.Study))
 }
 
 // roomLeft is the number of bytes that may still be kept of a study's further results.

@@ -287,7 +287,7 @@ func (r *service) turn(ctx context.Context) error {
 	case len(post) > 0:
 		return r.post(ctx, len(post))
 	case len(run) > 0:
-		err := r.machine.Work(ctx, called{r}, &way{service: r})
+		err := r.machine.Work(ctx, called{r}, &link{service: r})
 		if errors.Is(err, errUndecided) {
 			return r.awaitSteward(ctx)
 		}

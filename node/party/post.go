@@ -14,8 +14,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// way connects the loop around the machine to the aggregator, by calls, which a bundle may answer.
-type way struct {
+// link connects the loop around the machine to the aggregator, by calls, which a bundle may answer.
+type link struct {
 	*service
 	passed []protocol.Digest // ids of envelopes that the aggregator passed over
 }
@@ -25,7 +25,7 @@ var errUnseen = fmt.Errorf("%w: the aggregator took in what was posted, and its 
 
 // Post sends messages. Whatever the aggregator answers, only its board shows whether they were
 // accepted.
-func (w *way) Post(ctx context.Context, envelopes []protocol.Verified) (doubt, err error) {
+func (w *link) Post(ctx context.Context, envelopes []protocol.Verified) (doubt, err error) {
 	passed, refused := w.client.Post(ctx, envelopes)
 	if refused != nil && transient(refused) {
 		return nil, refused
@@ -35,7 +35,7 @@ func (w *way) Post(ctx context.Context, envelopes []protocol.Verified) (doubt, e
 }
 
 // Read reads the board and verifies its new envelopes.
-func (w *way) Read(ctx context.Context, from uint64, wait uint32) (session.Board, error) {
+func (w *link) Read(ctx context.Context, from uint64, wait uint32) (session.Board, error) {
 	reply, err := w.client.Read(ctx, from, wait)
 	if err != nil {
 		return session.Board{}, err
@@ -54,13 +54,13 @@ func (w *way) Read(ctx context.Context, from uint64, wait uint32) (session.Board
 
 // read reads the news of the board, waiting up to wait seconds for them.
 func (r *service) read(ctx context.Context, wait uint32) error {
-	return r.machine.Read(ctx, &way{service: r}, wait)
+	return r.machine.Read(ctx, &link{service: r}, wait)
 }
 
 // post sends the first due messages. The board may show why one was refused or passed over, for
 // example because its attempt or the study is over. Then the machine drops it.
 func (r *service) post(ctx context.Context, due int) error {
-	w := &way{service: r}
+	w := &link{service: r}
 	doubt, err := r.machine.Post(ctx, w, due)
 	if status := r.machine.Status(); err != nil || status.Terminal() && status.State != session.Withdrawn {
 		return err

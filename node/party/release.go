@@ -33,11 +33,11 @@ func (r *service) makeRelease(ctx context.Context, of session.MakeRelease) (sess
 	}
 	if !found {
 		if of.Second == nil {
-			w.src, err = r.Readied(of.Attempt, of.Pairs.Members())
-		} else if err = r.examined(ctx, of); err == nil {
+			w.src, err = r.ForRelease(of.Attempt, of.Pairs.Members())
+		} else if err = r.checkInterim(ctx, of); err == nil {
 			w.src, err = r.ReadiedSecond(of.Attempt, of.Pairs.Members(), of.Second.Interim.Basis)
 		}
-		var strange *analysis.InterimError
+		var strange *analysis.BasisError
 		if errors.As(err, &strange) {
 			return session.JobFailed{Err: &protocol.Fault{Culprit: r.Study.Aggregator.ID, Kind: protocol.KindInterim, Attempt: of.Attempt, Err: err}}, nil
 		}
@@ -52,8 +52,8 @@ func (r *service) makeRelease(ctx context.Context, of session.MakeRelease) (sess
 	return session.ReleaseStored{Header: stored.Release()}, nil
 }
 
-// examined recomputes from the first rounds what the aggregator computed, and compares.
-func (r *service) examined(ctx context.Context, of session.MakeRelease) error {
+// checkInterim recomputes from the first rounds what the aggregator computed, and compares.
+func (r *service) checkInterim(ctx context.Context, of session.MakeRelease) error {
 	o := analysis.Options{Study: r.Study, Attempt: of.Attempt, T2: of.T2, Workers: r.Workers}
 	for _, f := range of.Second.Firsts {
 		one, err := analysis.FromFirst(r.Study, f.ID, f.Party.ID, f.First)
@@ -62,7 +62,7 @@ func (r *service) examined(ctx context.Context, of session.MakeRelease) error {
 		}
 		o.Contributions = append(o.Contributions, one)
 	}
-	return analysis.CheckInterim(ctx, o, of.Second.Interim.Basis)
+	return analysis.CheckBasis(ctx, o, of.Second.Interim.Basis)
 }
 
 // makeFirst makes the first of two rounds, or finds it stored, like makeRelease.
@@ -87,7 +87,7 @@ func (r *service) makeFirst(ctx context.Context, of session.MakeFirst) (session.
 }
 
 // run makes the release.
-func (w *world) run(ctx context.Context, in job.World, what job.What) (job.Stored, error) {
+func (w *world) run(ctx context.Context, in job.World, what job.Kind) (job.Stored, error) {
 	unlock, err := w.lockHeld()
 	if err != nil {
 		return job.Stored{}, err

@@ -72,8 +72,8 @@ func (r *service) refuse(document protocol.Digest, err error) error {
 	return errors.Join(&BadResultError{r.Study.Aggregator.ID, document, bad.Err}, failed)
 }
 
-// forgive deletes a stored refusal after another document was accepted.
-func (r *service) forgive() error {
+// clearRefusal deletes a stored refusal after another document was accepted.
+func (r *service) clearRefusal() error {
 	if _, err := r.Store.Result(r.Study.ID, filename.Refused); errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
@@ -90,7 +90,7 @@ func (r *service) fetchResult(ctx context.Context, job session.FetchResult) (ses
 	if err := r.takeResult(ctx, job.Result); err != nil {
 		return nil, r.refuse(document, err)
 	}
-	return session.ResultStored{Document: document}, r.forgive()
+	return session.ResultStored{Document: document}, r.clearRefusal()
 }
 
 func (r *service) takeResult(ctx context.Context, signed protocol.Result) error {

@@ -25,7 +25,7 @@ import (
 // world implements job.World for a study's release.
 type world struct {
 	*service
-	src     *source.Opened
+	src     *source.Dataset
 	seed    seed.Seed
 	t2      protocol.Digest
 	locked  bool              // the held sketch is locked against commands
@@ -48,12 +48,12 @@ func (w *world) Debit(ctx context.Context, due func([]ledger.Entry) ([]ledger.En
 	return w.Spend(ctx, w.src, due)
 }
 
-// Vouch has the aggregator countersign the ledger's head.
-func (w *world) Vouch(ctx context.Context) error { return w.vouchPatiently(ctx) }
+// Countersign has the aggregator countersign the ledger's head.
+func (w *world) Countersign(ctx context.Context) error { return w.vouchPatiently(ctx) }
 
-func (w *world) TakenLook() ([]byte, error) { return none(w.Store.Look(w.Study.ID)) }
+func (w *world) StoredLook() ([]byte, error) { return none(w.Store.Look(w.Study.ID)) }
 
-func (w *world) KeepLook(data []byte) error { return w.Store.PutLook(w.Study.ID, data) }
+func (w *world) StoreLook(data []byte) error { return w.Store.PutLook(w.Study.ID, data) }
 
 // Look reads the data for a first look. If they are elsewhere, it takes the sum of their parts once
 // the steward has released it, and returns errUndecided until then.
@@ -154,9 +154,9 @@ func (w *world) Save(s job.Sealed) error {
 	return w.Store.SaveRelease(w.Study.ID, store.Release{Header: s.Header(), Files: files})
 }
 
-// Forget destroys what was kept on the way. The seed may be needed for late parties; the exact
+// Cleanup destroys what was kept on the way. The seed may be needed for late parties; the exact
 // sketch is not.
-func (w *world) Forget() error {
+func (w *world) Cleanup() error {
 	if !w.locked {
 		return w.destroyHeld()
 	}

@@ -47,7 +47,7 @@ type Sampler struct {
 // NewSampler returns a sampler for a source. key is a secret key of the party.
 func NewSampler(key [32]byte, from dataset.Source) *Sampler {
 	s := &Sampler{prefix: append([]byte(nil), key[:]...)}
-	if s.sample.places = slices.Clone(from.Files); from.Asked() {
+	if s.sample.places = slices.Clone(from.Files); from.IsQuery() {
 		s.sample.places = []string{from.String() + "\n" + from.Question()}
 	} else if from.Elsewhere != "" {
 		s.sample.places = []string{from.Elsewhere}
@@ -97,19 +97,19 @@ func (s Sample) With(other Sample) Sample {
 	return out
 }
 
-// Likeness says why two datasets seem to be about the same people.
-type Likeness string
+// Match says why two datasets seem to be about the same people.
+type Match string
 
 const (
-	Unlike    Likeness = ""
-	SamePlace Likeness = "they lie in the same place"
-	SameIDs   Likeness = "half of a sample of their record ids, or more, is the same"
+	Unlike    Match = ""
+	SamePlace Match = "they lie in the same place"
+	SameIDs   Match = "half of a sample of their record ids, or more, is the same"
 )
 
-// Like compares two samples under one key. They are alike if at least half of the ids of the
+// Compare compares two samples under one key. They are alike if at least half of the ids of the
 // smaller one are in the other. This covers a dataset that is part of the other, and ones that each
 // lost and gained some records.
-func (s Sample) Like(other Sample) Likeness {
+func (s Sample) Compare(other Sample) Match {
 	for _, place := range s.places {
 		if slices.Contains(other.places, place) {
 			return SamePlace

@@ -22,7 +22,7 @@ func TestLike(t *testing.T) {
 	whole := of(1, "a.csv", 0, 200_000)
 	for name, test := range map[string]struct {
 		a, b Sample
-		want Likeness
+		want Match
 	}{
 		"the same":                   {whole, of(1, "b.csv", 0, 200_000), SameIDs},
 		"rows appended":              {whole, of(1, "b.csv", 0, 400_000), SameIDs},
@@ -37,10 +37,10 @@ func TestLike(t *testing.T) {
 		"nobody":                     {whole, of(1, "b.csv", 0, 0), Unlike},
 		"another key":                {whole, of(2, "b.csv", 0, 200_000), Unlike},
 	} {
-		if got := test.a.Like(test.b); got != test.want {
+		if got := test.a.Compare(test.b); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
-		if there, back := test.a.Like(test.b), test.b.Like(test.a); there != back {
+		if there, back := test.a.Compare(test.b), test.b.Compare(test.a); there != back {
 			t.Errorf("%s: %q, and the other way %q", name, there, back)
 		}
 	}
@@ -54,14 +54,14 @@ func TestWith(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		other Sample
-		want  Likeness
+		want  Match
 	}{
 		"the first half":  {of(1, "c.csv", 0, 20_000), SameIDs},
 		"the second half": {of(1, "c.csv", 20_000, 40_000), SameIDs},
 		"the first place": {of(1, "a.csv", 50_000, 60_000), SamePlace},
 		"others":          {of(1, "c.csv", 50_000, 60_000), Unlike},
 	} {
-		if got := both.Like(test.other); got != test.want {
+		if got := both.Compare(test.other); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}

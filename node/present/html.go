@@ -168,7 +168,7 @@ func newTable(t block.Table) *table {
 		}
 		out.Rows = append(out.Rows, cells)
 	}
-	out.Folded = t.Drawn || t.Asked || len(t.Rows)+t.Omitted(len(t.Rows)) > shortTable
+	out.Folded = t.HasFigure || t.Folded || len(t.Rows)+t.Omitted(len(t.Rows)) > shortTable
 	if t.Omitted(len(t.Rows)) > 0 {
 		out.Rest = "Shown are " + shown(t, len(t.Rows)) + "; the result's files have all (result STUDY --format csv -o DIR)."
 	}

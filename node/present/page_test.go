@@ -29,7 +29,7 @@ func number(estimate, half float64) analysis.Number {
 // undefined pair.
 func pairs(kind study.AnalysisKind, columns int, units measure.Unit) analysis.Analysis {
 	rng := rand.New(rand.NewPCG(1, uint64(columns)))
-	a := analysis.Analysis{Kind: kind, Level: 0.95, Intervals: study.IntervalsEach, Units: units, Assumption: "nothing", Rests: premise.List{premise.AnyOverlap}}
+	a := analysis.Analysis{Kind: kind, Level: 0.95, Intervals: study.IntervalsEach, Units: units, Assumption: "nothing", Assumptions: premise.List{premise.AnyOverlap}}
 	for i := range columns {
 		a.Features = append(a.Features, analysis.Feature{Party: []string{"Saint <Mary>", "Charité"}[i%2], Column: fmt.Sprintf("a column & its number %d", i)})
 	}
@@ -244,7 +244,7 @@ func TestSecondIntervalsDecide(t *testing.T) {
 		Kind: study.Correlation, Level: .95, Features: []analysis.Feature{{Column: "a"}, {Column: "b"}, {Column: "c"}},
 		Pairs: []analysis.Pair{{I: 0, J: 1, Number: number(.01, .03, -.02, .06)}, {I: 0, J: 2, Number: number(.3, .4, .2, .5)}, {I: 1, J: 2, Number: number(-.1, .1, -.2, .2)}},
 	}
-	if got := a.Standing(); got != "1 of 3 pairs clearly differ from 0 for people like these" {
+	if got := a.SignificantPairs(); got != "1 of 3 pairs clearly differ from 0 for people like these" {
 		t.Error(got)
 	}
 	if got := show.Headline(analysis.Result{Analyses: []analysis.Analysis{a}}); !strings.Contains(got, "0.20 (for people like these)") {
@@ -265,7 +265,7 @@ func TestSecondIntervalsDecide(t *testing.T) {
 	for i := range a.Pairs {
 		a.Pairs[i].PopulationLow, a.Pairs[i].PopulationHigh = nil, nil
 	}
-	if got := a.Standing(); got != "2 of 3 pairs clearly differ from 0 for these records" {
+	if got := a.SignificantPairs(); got != "2 of 3 pairs clearly differ from 0 for these records" {
 		t.Error(got)
 	}
 	if html, err := present.Main(show.Analysis("a0", a, nil)); err != nil || strings.Contains(string(html), "people") {
@@ -301,7 +301,7 @@ func TestCautionComesFirst(t *testing.T) {
 	}
 	a.Pairs[0].Number = analysis.Number{Estimate: ptr(1), StandardError: ptr(9), Low: ptr(-1), High: ptr(1)}
 	a.Caution = "about 7 % of the records were longer than the clip"
-	a.Cut = &analysis.Cut{Records: number(70, 10), Of: 1000, Sensible: .01, Shortened: true}
+	a.Cut = &analysis.Cut{Records: number(70, 10), Of: 1000, Noticeable: .01, Shortened: true}
 	const said = "About 7 % of the records were longer than the clip."
 	figures, tables := 0, 0
 	for _, b := range show.Analysis("a0", a, nil) {

@@ -34,8 +34,8 @@ func Text(w io.Writer, blocks []block.Block) {
 				fmt.Fprintln(w)
 			}
 			for _, one := range b.Items {
-				hang(w, "  "+one.Verdict+" ", one.Text)
-				hang(w, "       → ", one.Fix)
+				hangingIndent(w, "  "+one.Verdict+" ", one.Text)
+				hangingIndent(w, "       → ", one.Fix)
 			}
 		case block.Text:
 			before, follows := after.(block.Text)
@@ -60,7 +60,7 @@ func Text(w io.Writer, blocks []block.Block) {
 				Paragraph(w, indent, strings.TrimSuffix(f.Name+": "+f.Text+", "+f.More, ", "))
 			}
 		case block.Table:
-			if b.Asked {
+			if b.Folded {
 				continue
 			}
 			if _, headed := after.(block.Heading); headed {
@@ -95,7 +95,7 @@ func writeTable(w io.Writer, t block.Table) {
 	}
 	out, aside := &Table{}, 0
 	for _, c := range t.Columns {
-		if c.Aside {
+		if c.PageOnly {
 			aside++
 			continue
 		}
@@ -103,13 +103,13 @@ func writeTable(w io.Writer, t block.Table) {
 	}
 	var undefined []string
 	rows := t.Rows
-	if !t.Whole {
+	if !t.AllRows {
 		rows = rows[:min(len(rows), mostRows)]
 	}
 	for _, row := range rows {
 		var cells []string
 		for i, cell := range row {
-			if t.Columns[i].Aside {
+			if t.Columns[i].PageOnly {
 				continue
 			}
 			if cells = append(cells, cell.Text); cell.Undefined != "" && !slices.Contains(undefined, cell.Undefined) {
@@ -154,7 +154,7 @@ func NewTable(columns ...string) *Table {
 }
 
 func (t *Table) column(c block.Column) {
-	t.head, t.right, t.whole = append(t.head, c.Name), append(t.right, c.Number), append(t.whole, c.Whole)
+	t.head, t.right, t.whole = append(t.head, c.Name), append(t.right, c.Number), append(t.whole, c.NoTruncate)
 }
 
 func (t *Table) Add(cells ...string) { t.rows = append(t.rows, cells) }
@@ -241,9 +241,9 @@ func paragraph(w io.Writer, indent, rest, text string) {
 	}
 }
 
-// hang prints a text after a label, with the further lines indented to match. It prints nothing
+// hangingIndent prints a text after a label, with the further lines indented to match. It prints nothing
 // without a text.
-func hang(w io.Writer, label, text string) {
+func hangingIndent(w io.Writer, label, text string) {
 	if text != "" {
 		label = line(label)
 		paragraph(w, label, strings.Repeat(" ", utf8.RuneCountInString(label)), text)

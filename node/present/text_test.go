@@ -34,7 +34,7 @@ func TestTableFitsItsText(t *testing.T) {
 func TestWholeColumns(t *testing.T) {
 	var out strings.Builder
 	note := strings.Repeat("n", 200)
-	Text(&out, []block.Block{block.Table{Columns: []block.Column{block.Words("what"), {Name: "note", Whole: true}}, Rows: [][]block.Cell{block.Cells("uploading", note)}}})
+	Text(&out, []block.Block{block.Table{Columns: []block.Column{block.Words("what"), {Name: "note", NoTruncate: true}}, Rows: [][]block.Cell{block.Cells("uploading", note)}}})
 	if want := "  what       note\n  uploading  " + note + "\n"; out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}
@@ -85,7 +85,7 @@ func TestFold(t *testing.T) {
 // Every block is text, except folded details. A table gives each reason for undefined numbers once,
 // and says what it leaves out.
 func TestText(t *testing.T) {
-	table := block.Table{Caption: "Numbers", Columns: append([]block.Column{block.Words("of"), {Name: "aside", Aside: true}}, block.Estimates("estimate", true)...), Of: 30, Things: "numbers, the clearest first"}
+	table := block.Table{Caption: "Numbers", Columns: append([]block.Column{block.Words("of"), {Name: "aside", PageOnly: true}}, block.Estimates("estimate", true)...), Of: 30, Things: "numbers, the clearest first"}
 	for i, n := range []block.Number{{Value: 0.5, Low: 0.31, High: 0.72, People: true, PeopleLow: 0.1, PeopleHigh: 0.9}, {Undefined: "it is lost"}, {Undefined: "it is lost"}} {
 		table.Rows = append(table.Rows, append(block.Cells(string(rune('a'+i)), "never"), n.Cells(true)...))
 	}
@@ -102,7 +102,7 @@ func TestText(t *testing.T) {
 		block.Figure{ID: "f", Plot: block.Chart{}},
 		block.Fold{Title: "asked", Blocks: []block.Block{block.Text{Text: "never"}}},
 		table,
-		block.Table{Asked: true, Columns: []block.Column{block.Words("never")}},
+		block.Table{Folded: true, Columns: []block.Column{block.Words("never")}},
 	})
 	const want = `What is first.
 

@@ -81,11 +81,11 @@ func TestManyAreSorted(t *testing.T) {
 // BenchmarkSort sorts a run.
 func BenchmarkSort(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 2))
-	from := make([]Entry, Held)
+	from := make([]Entry, RunEntries)
 	for i := range from {
 		binary.BigEndian.PutUint64(from[i].ID[:], random.Uint64())
 	}
-	entries := make([]Entry, Held)
+	entries := make([]Entry, RunEntries)
 	for name, sort := range map[string]func([]Entry){
 		"compare": func(e []Entry) { slices.SortFunc(e, Compare) },
 		"shelves": func(e []Entry) { Sort(e, 1) },

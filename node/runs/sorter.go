@@ -21,14 +21,14 @@ type Sorter struct {
 	passes int      // merge passes before the last
 }
 
-// Held is the number of entries in a run sorted in memory: 24 MiB.
-const Held = 1 << 19
+// RunEntries is the number of entries in a run sorted in memory: 24 MiB.
+const RunEntries = 1 << 19
 
 // fanIn is how many runs are merged at once, with 64 KiB of buffer each.
 const fanIn = 256
 
 // NewSorter returns a Sorter that spills to dir, which nobody else may be able to read.
-func NewSorter(dir string) *Sorter { return &Sorter{dir: dir, limit: Held, fan: fanIn} }
+func NewSorter(dir string) *Sorter { return &Sorter{dir: dir, limit: RunEntries, fan: fanIn} }
 
 // Add adds an entry.
 func (s *Sorter) Add(e Entry) error {
@@ -115,15 +115,15 @@ func (s *Sorter) copy(to *os.File, run Source) (size int64, err error) {
 func (s *Sorter) Sorted() (Source, error) {
 	Sort(s.held, 1)
 	for len(s.ends) > s.fan {
-		if err := s.fewer(); err != nil {
+		if err := s.mergePass(); err != nil {
 			return nil, err
 		}
 	}
 	return merged(append(s.spilled(0, len(s.ends)), &sortedRun{s.held}))
 }
 
-// fewer merges groups of at most fan runs into another file.
-func (s *Sorter) fewer() (err error) {
+// mergePass merges groups of at most fan runs into another file.
+func (s *Sorter) mergePass() (err error) {
 	s.passes++
 	into, err := s.create()
 	if err != nil {

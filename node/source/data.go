@@ -20,8 +20,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Opened is the party's dataset for the study.
-type Opened struct {
+// Dataset is the party's dataset for the study.
+type Dataset struct {
 	Site   config.StudySite
 	Data   config.Dataset
 	Schema dataset.Schema
@@ -32,7 +32,7 @@ type Opened struct {
 }
 
 // Open finds the party's data for the study, and what the study uses of them.
-func (r *Source) Open() (*Opened, error) {
+func (r *Source) Open() (*Dataset, error) {
 	file, err := r.Site()
 	if err != nil {
 		return nil, &node.SiteError{Err: err}
@@ -53,8 +53,8 @@ func (r *Source) Open() (*Opened, error) {
 }
 
 // Entry combines what a study asks of a party's dataset with the two site file entries.
-func Entry(s *study.Study, party int, site config.StudySite, data config.Dataset) (*Opened, error) {
-	src := &Opened{Site: site, Data: data}
+func Entry(s *study.Study, party int, site config.StudySite, data config.Dataset) (*Dataset, error) {
+	src := &Dataset{Site: site, Data: data}
 	limit := int64(math.MaxInt64)
 	for i := range s.Sketches {
 		plan, err := release.For(s, party, i)
@@ -97,7 +97,7 @@ func schemaOf(s *study.Study, party int, site config.StudySite, data config.Data
 	}
 	for i, c := range own {
 		column := s.Columns[c]
-		if s.Wide() {
+		if s.Unlimited() {
 			column.Scale = column.Scale.Unlimited()
 		}
 		out.Fields = append(out.Fields, dataset.Field{Name: column.Name, Header: headers[i], Kind: column.Kind, Scale: column.Scale, Values: column.Values, Required: required[c]})
@@ -147,7 +147,7 @@ func picks(s *study.Study, party int, plan release.Plan) []int {
 }
 
 // Pass reads the data once and passes each batch to take.
-func (r *Source) Pass(ctx context.Context, src *Opened, take func(dataset.Batch) error) (dataset.Summary, error) {
+func (r *Source) Pass(ctx context.Context, src *Dataset, take func(dataset.Batch) error) (dataset.Summary, error) {
 	key, err := r.Store.PeopleKey()
 	if err != nil {
 		return dataset.Summary{}, err
@@ -171,7 +171,7 @@ func (r *Source) Pass(ctx context.Context, src *Opened, take func(dataset.Batch)
 
 // otherwiseNamed adds to an error about a missing column how to give the name that the data have
 // for it.
-func (r *Source) otherwiseNamed(src *Opened, err error) error {
+func (r *Source) otherwiseNamed(src *Dataset, err error) error {
 	var absent *dataset.AbsentError
 	if !errors.As(err, &absent) {
 		return err
@@ -212,12 +212,12 @@ func (r *Source) Check(ctx context.Context) error {
 
 // checkUnread checks what can be checked of data that are elsewhere, before they are read. The
 // number of records is known only when their parts are summed; what depends on it is checked then.
-func (r *Source) checkUnread(src *Opened) error {
+func (r *Source) checkUnread(src *Dataset) error {
 	entries, err := r.Store.Ledger()
 	if err != nil {
 		return err
 	}
-	refusal, err := r.Recognised(src, entries)
+	refusal, err := r.CheckPeople(src, entries)
 	if err == nil && refusal == nil {
 		_, refusal = r.Debits(src, entries)
 	}
@@ -230,7 +230,7 @@ func (r *Source) checkUnread(src *Opened) error {
 
 // examine reads the data once and passes each batch to take. refusal is the reason why policy or
 // budget would not allow a release of readable data.
-func (r *Source) examine(ctx context.Context, src *Opened, take func(dataset.Batch) error) (summary dataset.Summary, refusal, err error) {
+func (r *Source) examine(ctx context.Context, src *Dataset, take func(dataset.Batch) error) (summary dataset.Summary, refusal, err error) {
 	summary, err = r.Pass(ctx, src, take)
 	if err != nil {
 		return dataset.Summary{}, nil, err

@@ -60,7 +60,7 @@ type SketchEffect struct {
 // survey computes an Effect while data are read.
 type survey struct {
 	study   *study.Study
-	src     *Opened
+	src     *Dataset
 	lengths []*release.Lengths // by sketch; nil if none are counted
 	columns []columnSurvey
 	values  []int64
@@ -76,7 +76,7 @@ type columnSurvey struct {
 }
 
 // NewSurvey begins a survey. With lengths it counts the records that sketches would clip.
-func (r *Source) NewSurvey(src *Opened, lengths bool) (*survey, error) {
+func (r *Source) NewSurvey(src *Dataset, lengths bool) (*survey, error) {
 	v := &survey{study: r.Study, src: src, lengths: make([]*release.Lengths, len(src.Plans))}
 	entry := 0
 	for _, f := range src.Schema.Fields {
@@ -197,7 +197,7 @@ func EffectOf(plan release.Plan, clip int64, cut *int64, records int64) SketchEf
 	switch parties, all := len(s.Parties), float64(records)*float64(len(s.Parties)); {
 	case records == 0 || out.Own:
 	case plan.Moments != nil:
-		out.Sensible = finiteFloat(plan.Sensible(parties, all))
+		out.Sensible = finiteFloat(plan.Noticeable(parties, all))
 	case plan.Sketch().Side == sketch.Cells:
 		out.Sensible = finiteFloat(plan.SensibleCells(parties, all, s.Clusters(plan.Index)))
 	}
@@ -284,7 +284,7 @@ func (v *survey) column(j int, f dataset.FieldSummary, s dataset.Summary) (Colum
 		to := "are outside the public bounds and count as the nearer bound"
 		if _, _, ok := field.Scale.CentreSpread(); ok {
 			to = "are more than three spreads from the centre and count as three spreads away"
-			if v.study.Wide() {
+			if v.study.Unlimited() {
 				to = "are too far from the centre, or have no logarithm, and are moved towards it"
 			}
 		}

@@ -19,7 +19,7 @@ import (
 // budget has room for the second, and nothing else may take that room in between.
 
 // kept lists the debits that second rounds will need besides those made for src.
-func (r *Source) kept(src *Opened, entries []ledger.Entry) ([]ledger.Entry, error) {
+func (r *Source) kept(src *Dataset, entries []ledger.Entry) ([]ledger.Entry, error) {
 	under := underWay{r.Store, r.Signer.ID(), src.Data.Name, r.Now()}
 	out, err := under.second(entries, r.Study.ID)
 	if own := r.Study; err == nil && own.TwoRounds() && !own.SecondRound(src.Plans[len(src.Plans)-1].Index) {

@@ -35,8 +35,8 @@ func TestTheSecondRoundIsKept(t *testing.T) {
 		return &Source{Env: node.PartyEnv{Now: func() protocol.Instant { return now }}, Store: st, Signer: protocoltest.Identity("party 0"), Study: s}
 	}
 	whole := two.Privacy.Epsilon
-	opened := func(s *study.Study, times dp.Epsilon, first bool) *Opened {
-		src := &Opened{Data: config.Dataset{Name: "d", Caps: config.Caps{Record: config.Budget{Epsilon: times * whole, Delta: two.Privacy.Delta}}}}
+	opened := func(s *study.Study, times dp.Epsilon, first bool) *Dataset {
+		src := &Dataset{Data: config.Dataset{Name: "d", Caps: config.Caps{Record: config.Budget{Epsilon: times * whole, Delta: two.Privacy.Delta}}}}
 		party, _ := s.PartyIndex(protocoltest.Identity("party 0").ID())
 		for i := range s.Sketches {
 			plan, err := release.For(s, party, i)

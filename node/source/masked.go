@@ -28,8 +28,8 @@ func (r *Source) roundOf(attempt uint32, kind protocol.Kind) (round int, err err
 	return round, nil
 }
 
-// Readied returns the dataset for a release in an attempt with so many members.
-func (r *Source) Readied(attempt uint32, members int) (*Opened, error) {
+// ForRelease returns the dataset for a release in an attempt with so many members.
+func (r *Source) ForRelease(attempt uint32, members int) (*Dataset, error) {
 	src, err := r.Open()
 	if err != nil || !r.Study.Masked() {
 		return src, err

@@ -37,8 +37,8 @@ func TestPeopleAreRecognised(t *testing.T) {
 		}
 		return sampler.Sample()
 	}
-	of := func(name string, sample people.Sample, apart map[string]string) *Opened {
-		return &Opened{Data: config.Dataset{Name: name, ApartFrom: apart}, People: sample}
+	of := func(name string, sample people.Sample, apart map[string]string) *Dataset {
+		return &Dataset{Data: config.Dataset{Name: name, ApartFrom: apart}, People: sample}
 	}
 	released := []ledger.Entry{{Dataset: "a"}}
 	if err := h.Remember(of("a", about("a.csv", 0, 100), nil)); err != nil {
@@ -51,9 +51,9 @@ func TestPeopleAreRecognised(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, test := range map[string]struct {
-		src     *Opened
+		src     *Dataset
 		entries []ledger.Entry
-		why     people.Likeness
+		why     people.Match
 	}{
 		"the same name":                 {of("a", about("a.csv", 0, 200), nil), released, people.Unlike},
 		"another name":                  {of("b", about("b.csv", 0, 100), nil), released, people.SameIDs},
@@ -65,7 +65,7 @@ func TestPeopleAreRecognised(t *testing.T) {
 		"those of a held sketch":        {of("held", people.Sample{}, nil), released, people.SameIDs},
 		"others":                        {of("b", about("b.csv", 500, 600), nil), released, people.Unlike},
 	} {
-		refusal, err := h.Recognised(test.src, test.entries)
+		refusal, err := h.CheckPeople(test.src, test.entries)
 		var alike *node.PeopleError
 		if err != nil {
 			t.Fatal(err)
@@ -94,11 +94,11 @@ func TestDebitsLookAtPeople(t *testing.T) {
 		for i := range 100 {
 			sampler.Add(fmt.Append(nil, i))
 		}
-		src := &Opened{Data: config.Dataset{Name: name}, People: sampler.Sample()}
+		src := &Dataset{Data: config.Dataset{Name: name}, People: sampler.Sample()}
 		if err := r.Remember(src); err != nil {
 			t.Fatal(err)
 		}
-		if refusal, err := r.Recognised(src, nil); refusal != nil || err != nil {
+		if refusal, err := r.CheckPeople(src, nil); refusal != nil || err != nil {
 			t.Fatalf("before anything is debited: %v, %v", refusal, err)
 		}
 	}
@@ -106,7 +106,7 @@ func TestDebitsLookAtPeople(t *testing.T) {
 	if _, err := st.Debit(t.Context(), func([]ledger.Entry) ([]ledger.Entry, error) { return []ledger.Entry{entry}, nil }); err != nil {
 		t.Fatal(err)
 	}
-	held := &Opened{Data: config.Dataset{Name: "b"}} // nothing was read again
+	held := &Dataset{Data: config.Dataset{Name: "b"}} // nothing was read again
 	due := func([]ledger.Entry) ([]ledger.Entry, error) { return []ledger.Entry{entry}, nil }
 	var alike *node.PeopleError
 	if err := r.Spend(t.Context(), held, due); !errors.As(err, &alike) || alike.Dataset != "b" || alike.Other != "a" {

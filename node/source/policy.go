@@ -20,8 +20,8 @@ import (
 // the dataset, the rule for sketches without noise, and the dataset's caps given the ledger. The
 // release job checks them all again before it debits. refusal is a rule's refusal; err means that a
 // rule could not be checked.
-func (r *Source) Permitted(src *Opened, records int64, entries []ledger.Entry) (refusal, err error) {
-	if refusal, err = r.Recognised(src, entries); refusal != nil || err != nil {
+func (r *Source) Permitted(src *Dataset, records int64, entries []ledger.Entry) (refusal, err error) {
+	if refusal, err = r.CheckPeople(src, entries); refusal != nil || err != nil {
 		return refusal, err
 	}
 	if refusal = r.Acceptable(src, records, entries); refusal == nil {
@@ -31,21 +31,21 @@ func (r *Source) Permitted(src *Opened, records int64, entries []ledger.Entry) (
 }
 
 // Remember stores durably which people the data are about, before anything of them is debited.
-func (r *Source) Remember(src *Opened) error {
+func (r *Source) Remember(src *Dataset) error {
 	if src.People.Empty() {
 		return nil
 	}
-	return r.Store.KeepPeople(src.Data.Name, src.People)
+	return r.Store.PutPeopleSample(src.Data.Name, src.People)
 }
 
 // Spend appends durably to the ledger what due returns for its entries, unless the budget of these
 // people is under another dataset's name.
-func (r *Source) Spend(ctx context.Context, src *Opened, due func([]ledger.Entry) ([]ledger.Entry, error)) error {
+func (r *Source) Spend(ctx context.Context, src *Dataset, due func([]ledger.Entry) ([]ledger.Entry, error)) error {
 	if err := r.Remember(src); err != nil {
 		return err
 	}
 	_, err := r.Store.Debit(ctx, func(entries []ledger.Entry) ([]ledger.Entry, error) {
-		if refusal, err := r.Recognised(src, entries); refusal != nil || err != nil {
+		if refusal, err := r.CheckPeople(src, entries); refusal != nil || err != nil {
 			return nil, errors.Join(refusal, err)
 		}
 		return due(entries)
@@ -53,11 +53,11 @@ func (r *Source) Spend(ctx context.Context, src *Opened, due func([]ledger.Entry
 	return err
 }
 
-// Recognised refuses a dataset about the people of another dataset from which something was
+// CheckPeople refuses a dataset about the people of another dataset from which something was
 // released, unless the steward says that they are different people: their budget would be counted
 // afresh. If no data are read, as for a held sketch, it uses the people seen when they were last
 // read.
-func (r *Source) Recognised(src *Opened, entries []ledger.Entry) (refusal, err error) {
+func (r *Source) CheckPeople(src *Dataset, entries []ledger.Entry) (refusal, err error) {
 	others, err := r.Store.People()
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (r *Source) Recognised(src *Opened, entries []ledger.Entry) (refusal, err e
 		if _, apart := src.Data.ApartFrom[name]; apart || name == src.Data.Name || !released[name] {
 			continue
 		}
-		if why := own.Like(others[name]); why != people.Unlike {
+		if why := own.Compare(others[name]); why != people.Unlike {
 			return &node.PeopleError{Dataset: src.Data.Name, Other: name, Why: why}, nil
 		}
 	}
@@ -83,7 +83,7 @@ func (r *Source) Recognised(src *Opened, entries []ledger.Entry) (refusal, err e
 
 // Acceptable applies the rule of package audit for releases without noise, and refuses to send
 // labels unchanged. Only the steward's site file can overrule it.
-func (r *Source) Acceptable(src *Opened, records int64, entries []ledger.Entry) error {
+func (r *Source) Acceptable(src *Dataset, records int64, entries []ledger.Entry) error {
 	if src.Site.AcceptReconstruction {
 		return nil
 	}

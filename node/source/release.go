@@ -17,7 +17,7 @@ import (
 
 // Spec describes to package job what is released of the data, without the dataset's caps, as in a
 // rehearsal.
-func (r *Source) Spec(src *Opened, what job.What, keys seed.Keys) job.Spec {
+func (r *Source) Spec(src *Dataset, what job.Kind, keys seed.Keys) job.Spec {
 	return job.Spec{
 		Study: r.Study, What: what, Plans: src.Plans, Keys: keys, Dataset: src.Data.Name,
 		Now: r.Now, Signer: r.Signer, Entropy: r.Entropy, Workers: r.Workers,
@@ -26,7 +26,7 @@ func (r *Source) Spec(src *Opened, what job.What, keys seed.Keys) job.Spec {
 
 // Budgeted adds the dataset's caps, the part that second rounds will need, and the steward's
 // consent to exceed them.
-func (r *Source) Budgeted(spec job.Spec, src *Opened) (job.Spec, error) {
+func (r *Source) Budgeted(spec job.Spec, src *Dataset) (job.Spec, error) {
 	var err error
 	spec.Caps, err = capsOf(src.Data, r.Study.Privacy.Mechanism, r.Study.Privacy.Unit)
 	spec.Consent = ledger.Consent{AcceptUnbounded: src.Site.AcceptReconstruction}
@@ -41,16 +41,16 @@ func (r *Source) Budgeted(spec job.Spec, src *Opened) (job.Spec, error) {
 }
 
 // due is the spec of the study's release for computing its debits.
-func (r *Source) due(src *Opened) job.Spec { return r.Spec(src, job.Study{Round: src.Round}, nil) }
+func (r *Source) due(src *Dataset) job.Spec { return r.Spec(src, job.Study{Round: src.Round}, nil) }
 
 // Due lists the ledger entries that the study's release still needs, whether or not
 // the caps allow them.
-func (r *Source) Due(src *Opened, entries []ledger.Entry) []ledger.Entry {
+func (r *Source) Due(src *Dataset, entries []ledger.Entry) []ledger.Entry {
 	return r.due(src).Due(entries)
 }
 
 // Debits lists the same entries, each checked against the caps after those before it.
-func (r *Source) Debits(src *Opened, entries []ledger.Entry) ([]ledger.Entry, error) {
+func (r *Source) Debits(src *Dataset, entries []ledger.Entry) ([]ledger.Entry, error) {
 	spec, err := r.Budgeted(r.due(src), src)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func DrawsEarly(s *study.Study) bool { return s.Privacy.Mechanism == dp.Randomis
 // Data reads the party's data for a job.
 type Data struct {
 	Source *Source
-	From   *Opened
+	From   *Dataset
 	See    func(dataset.Batch) error // called first with each sketched batch; default: none
 
 	Summary dataset.Summary // of the last pass
@@ -157,7 +157,7 @@ func (d *Data) Exact(ctx context.Context, builders []*release.Builder) (job.Reco
 }
 
 // lookExactly replaces the plans by those of looks without noise, which only the party may see.
-func (r *Source) lookExactly(ctx context.Context, src *Opened) error {
+func (r *Source) lookExactly(ctx context.Context, src *Dataset) error {
 	if !Looks(r.Study) {
 		return nil
 	}

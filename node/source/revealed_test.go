@@ -21,7 +21,7 @@ import (
 )
 
 // noiseless is a study of one numeric column without noise, distinguished by its name.
-func noiseless(t *testing.T, name, sketches string) (*study.Study, *Opened) {
+func noiseless(t *testing.T, name, sketches string) (*study.Study, *Dataset) {
 	t.Helper()
 	example, err := protocoltest.NewStudy(protocoltest.Terms{})
 	if err != nil {
@@ -34,7 +34,7 @@ func noiseless(t *testing.T, name, sketches string) (*study.Study, *Opened) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	src := &Opened{Data: config.Dataset{Name: "patients"}}
+	src := &Dataset{Data: config.Dataset{Name: "patients"}}
 	for i := range s.Sketches {
 		p, err := release.For(s, 0, i)
 		if err != nil {

@@ -6,8 +6,8 @@ import (
 )
 
 // ReadiedFirst returns the dataset for the first of two rounds, in an attempt with so many members.
-func (r *Source) ReadiedFirst(attempt uint32, members int) (*Opened, error) {
-	src, err := r.Readied(attempt, members)
+func (r *Source) ReadiedFirst(attempt uint32, members int) (*Dataset, error) {
+	src, err := r.ForRelease(attempt, members)
 	if err != nil {
 		return nil, err
 	}
@@ -20,13 +20,13 @@ func (r *Source) ReadiedFirst(attempt uint32, members int) (*Opened, error) {
 }
 
 // ReadiedSecond returns the dataset for the second round, which depends on the result of the first.
-func (r *Source) ReadiedSecond(attempt uint32, members int, b protocol.Basis) (*Opened, error) {
-	src, err := r.Readied(attempt, members)
+func (r *Source) ReadiedSecond(attempt uint32, members int, b protocol.Basis) (*Dataset, error) {
+	src, err := r.ForRelease(attempt, members)
 	if err != nil {
 		return nil, err
 	}
 	src = src.of(func(p release.Plan) bool { return r.Study.SecondRound(p.Index) })
-	by := r.Study.By(b)
+	by := r.Study.WithBasis(b)
 	for i, before := range src.Plans {
 		plan, err := release.For(by, before.Party, before.Index)
 		if err == nil && by.Masked() {
@@ -41,7 +41,7 @@ func (r *Source) ReadiedSecond(attempt uint32, members int, b protocol.Basis) (*
 }
 
 // of returns the dataset for some of its sketches.
-func (o *Opened) of(keep func(release.Plan) bool) *Opened {
+func (o *Dataset) of(keep func(release.Plan) bool) *Dataset {
 	out := *o
 	out.Plans, out.Picks = nil, nil
 	for i, plan := range o.Plans {

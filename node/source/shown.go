@@ -17,7 +17,7 @@ func (e Effect) Blocks() (out []block.Block) {
 		out = append(out, block.Text{Tone: block.Warn, Lead: "Warning", Text: text})
 	}
 	far := slices.ContainsFunc(e.Columns, func(c ColumnEffect) bool { return c.Beyond > 0 })
-	t := block.Table{Columns: block.Headed("column", ">clipped", ">missing"), Whole: true}
+	t := block.Table{Columns: block.Headed("column", ">clipped", ">missing"), AllRows: true}
 	if far {
 		t.Columns = append(t.Columns, block.Numbers("beyond 3 spreads"))
 	}

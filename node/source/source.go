@@ -32,7 +32,7 @@ type Source struct {
 }
 
 // Held opens the study's held sketch. To change or release it, the caller must hold its lock.
-func (r *Source) Held(src *Opened, seeded agree.Outcome) (*held.Set, error) {
+func (r *Source) Held(src *Dataset, seeded agree.Outcome) (*held.Set, error) {
 	plans, look, err := r.looked(src)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (r *Source) Held(src *Opened, seeded agree.Outcome) (*held.Set, error) {
 
 // looked returns the plans for holding a sketch, and the first look on which they depend, once it
 // is drawn. Only data that are elsewhere have such a look here.
-func (r *Source) looked(src *Opened) (plans []release.Plan, look []byte, err error) {
+func (r *Source) looked(src *Dataset) (plans []release.Plan, look []byte, err error) {
 	if src.Data.Source.Elsewhere == "" || !Looks(r.Study) {
 		return src.Plans, nil, nil
 	}
@@ -95,7 +95,7 @@ func (r *Source) Welcome() (func(protocol.PeerID) bool, error) {
 
 // NewRecords returns the party's dataset with other files, of which only the columns of
 // records-side sketches are needed: new records need no label.
-func (r *Source) NewRecords(files []string) (*Opened, error) {
+func (r *Source) NewRecords(files []string) (*Dataset, error) {
 	src, err := r.Open()
 	if err != nil {
 		return nil, err

@@ -30,8 +30,8 @@ func TestASwitchedDatasetIsDueAnew(t *testing.T) {
 		plans = append(plans, p)
 	}
 	h := &Source{Env: node.PartyEnv{Now: func() protocol.Instant { return 1000 }}, Signer: protocoltest.Identity("party 0"), Study: s}
-	of := func(name string, epsilon dp.Epsilon) *Opened {
-		return &Opened{Data: config.Dataset{Name: name, Caps: config.Caps{Attribute: config.Budget{Epsilon: epsilon}}}, Plans: plans}
+	of := func(name string, epsilon dp.Epsilon) *Dataset {
+		return &Dataset{Data: config.Dataset{Name: name, Caps: config.Caps{Attribute: config.Budget{Epsilon: epsilon}}}, Plans: plans}
 	}
 	debited, err := h.Debits(of("a", 100), nil)
 	if err != nil || len(debited) != len(plans) {

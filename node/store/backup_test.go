@@ -27,7 +27,7 @@ func filled(t *testing.T) (*Store, protocol.StudyID) {
 	s := newStore(t, Party)
 	id := addStudy(t, s, "study")
 	must(t, s.PutDecision(id, Approve, 100))
-	must(t, s.PutOwn(id, protocol.KindApprove, 0, []byte("approval")))
+	must(t, s.PutSigned(id, protocol.KindApprove, 0, []byte("approval")))
 	if _, err := debit(t, s, id, 0); err != nil {
 		t.Fatal(err)
 	}

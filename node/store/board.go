@@ -12,17 +12,17 @@ import (
 	"github.com/cosketch/cosketch/protocol/journal"
 )
 
-// Own is an envelope that this node signed.
-type Own struct {
+// SignedEnvelope is an envelope that this node signed.
+type SignedEnvelope struct {
 	Kind    protocol.Kind
 	Attempt uint32
 	Raw     []byte // encoded envelope
 }
 
-// PutOwn stores an own envelope, which must happen before it is sent. There is one per study, kind
+// PutSigned stores an own envelope, which must happen before it is sent. There is one per study, kind
 // and attempt, for good: storing equal bytes again is a no-op, other bytes are ErrConflict. Durable
 // when it returns nil.
-func (s *Store) PutOwn(study protocol.StudyID, kind protocol.Kind, attempt uint32, raw []byte) error {
+func (s *Store) PutSigned(study protocol.StudyID, kind protocol.Kind, attempt uint32, raw []byte) error {
 	err := transact(s.db, func(tx *sql.Tx) error {
 		var before []byte
 		err := scan(tx.QueryRow("SELECT raw FROM own WHERE study = ? AND kind = ? AND attempt = ?", study[:], string(kind), attempt), &before)
@@ -46,8 +46,8 @@ func (s *Store) PutOwn(study protocol.StudyID, kind protocol.Kind, attempt uint3
 }
 
 // Own returns this node's envelopes of a study in the order of storage.
-func (s *Store) Own(study protocol.StudyID) ([]Own, error) {
-	own, err := collect(s.db, func(rows *sql.Rows) (o Own, err error) {
+func (s *Store) Own(study protocol.StudyID) ([]SignedEnvelope, error) {
+	own, err := collect(s.db, func(rows *sql.Rows) (o SignedEnvelope, err error) {
 		return o, rows.Scan(&o.Kind, &o.Attempt, &o.Raw)
 	}, "SELECT kind, attempt, raw FROM own WHERE study = ? ORDER BY seq", study[:])
 	if err != nil {

@@ -56,7 +56,7 @@ func writeUntilKilled(dir string) error {
 			do   func() error
 		}{
 			{"study", func() error { return s.PutStudy(study, study[:], 1) }},
-			{"own", func() error { return s.PutOwn(study, protocol.KindApprove, 0, study[:]) }},
+			{"own", func() error { return s.PutSigned(study, protocol.KindApprove, 0, study[:]) }},
 			{"secret", func() error { return s.PutSecret(study, 1, study[:]) }},
 			{"held", func() error { return hold(s.Held(study), study, 1) }},
 			{"changed", func() error { return hold(s.Held(study), study, 2) }},
@@ -204,7 +204,7 @@ func checkAfterKill(t *testing.T, dir string, acknowledged map[string]bool) {
 		if said("own") && (len(own) != 1 || !bytes.Equal(own[0].Raw, study[:])) {
 			t.Errorf("acknowledged own envelope %d: %v", i, own)
 		}
-		if _, debited := ledger.Paid(entries, entry(study, 0)); said("debit") && !debited {
+		if _, debited := ledger.Debited(entries, entry(study, 0)); said("debit") && !debited {
 			t.Errorf("acknowledged debit %d is lost", i)
 		}
 		if secret, err := s.Secret(study, 1); said("secret") && !said("debit") && (err != nil || !bytes.Equal(secret, study[:])) {

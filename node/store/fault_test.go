@@ -149,7 +149,7 @@ func stocked(t *testing.T, role Role) (*Store, protocol.StudyID) {
 	t.Helper()
 	if role == Party {
 		s, id := filled(t)
-		must(t, s.KeepPeople("north", sampleOf(t, s, "a.csv", "1", "2")))
+		must(t, s.PutPeopleSample("north", sampleOf(t, s, "a.csv", "1", "2")))
 		must(t, s.PutCosignature(id, protocol.PeerID{7}, "line", 3))
 		must(t, s.PutStatus(id, []byte("{}")))
 		must(t, s.Note(journal.Entry{At: 5, Event: journal.Restored}))
@@ -199,14 +199,14 @@ func operations(t *testing.T, role Role, id protocol.StudyID) []operation {
 		}...)
 	}
 	return append(both, []operation{
-		{"PutOwn", func(s *Store) error { return s.PutOwn(id, protocol.KindCommit, 1, []byte("commit")) }},
+		{"PutOwn", func(s *Store) error { return s.PutSigned(id, protocol.KindCommit, 1, []byte("commit")) }},
 		{"Own", func(s *Store) error { return second(s.Own(id)) }},
 		{"RestoredAt", func(s *Store) error { return second(s.RestoredAt()) }},
 		{"Debit", func(s *Store) error { return second(debit(t, s, id, 7)) }},
 		{"Ledger", func(s *Store) error { return second(s.Ledger()) }},
 		{"PeopleKey", func(s *Store) error { return second(s.PeopleKey()) }},
-		{"KeepPeople", func(s *Store) error { return s.KeepPeople("north", people.Sample{}) }},
-		{"KeepPeople, new", func(s *Store) error { return s.KeepPeople("south", people.Sample{}) }},
+		{"KeepPeople", func(s *Store) error { return s.PutPeopleSample("north", people.Sample{}) }},
+		{"KeepPeople, new", func(s *Store) error { return s.PutPeopleSample("south", people.Sample{}) }},
 		{"People", func(s *Store) error { return second(s.People()) }},
 		{"PutDecision", func(s *Store) error { return s.PutDecision(id, Approve, 7) }},
 		{"Decision", func(s *Store) error { _, _, err := s.Decision(id); return err }},

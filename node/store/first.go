@@ -13,6 +13,6 @@ func (s *Store) First(study protocol.StudyID) ([]byte, error) { return s.first(s
 // DestroyFirst overwrites and removes the first round; it is no error if there is none.
 func (s *Store) DestroyFirst(study protocol.StudyID) error { return s.first(study).destroy() }
 
-func (s *Store) first(study protocol.StudyID) aside {
-	return aside{s, study, "the first round", study.String() + "-first"} // the prefix makes DestroySecrets remove it too
+func (s *Store) first(study protocol.StudyID) secretFile {
+	return secretFile{s, study, "the first round", study.String() + "-first"} // the prefix makes DestroySecrets remove it too
 }

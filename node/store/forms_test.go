@@ -125,14 +125,14 @@ func TestHeadsOfLedgers(t *testing.T) {
 		ledgerHead(entries): "", ledgerHead(entries[:1]): "", strings.Replace(ledgerHead(entries), "2", "3", 1): "records 3 entries",
 		strings.Replace(ledgerHead(entries), "2", "1", 1): "records 1 entries", "": "is damaged", "x": "is damaged", "0 0": "is damaged", "-1 0": "is damaged",
 	} {
-		err := traces{headed: true, head: head, role: Party}.whole(entries)
+		err := ledgerEvidence{headed: true, head: head, role: Party}.check(entries)
 		if says == "" {
 			must(t, err)
 		} else if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v, want %q", head, err, says)
 		}
 	}
-	must(t, traces{head: "x"}.whole(entries))
+	must(t, ledgerEvidence{head: "x"}.check(entries))
 	for role, want := range map[Role]bool{Party: true, Aggregator: false} { // only a party has a ledger of spending
 		if got := strings.Contains(ledgerLost(role), "lower the caps"); got != want {
 			t.Errorf("%s: %s", role, ledgerLost(role))

@@ -20,8 +20,8 @@ func (s *Store) Kept(study protocol.StudyID) ([]byte, error) { return s.kept(stu
 // error if there are none.
 func (s *Store) DestroyKept(study protocol.StudyID) error { return s.kept(study).destroy() }
 
-func (s *Store) kept(study protocol.StudyID) aside {
-	return aside{s, study, "what is kept of the seed", "kept-" + study.String()}
+func (s *Store) kept(study protocol.StudyID) secretFile {
+	return secretFile{s, study, "what is kept of the seed", "kept-" + study.String()}
 }
 
 // KeptStudies returns the studies that have kept keys.

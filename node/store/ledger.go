@@ -52,7 +52,7 @@ func (s *Store) debit(ctx context.Context, decide func(entries []ledger.Entry) (
 	if err != nil {
 		return nil, err
 	}
-	if err := beside.whole(entries); err != nil {
+	if err := beside.check(entries); err != nil {
 		return nil, err
 	}
 	asked, err := decide(entries)

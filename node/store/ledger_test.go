@@ -24,7 +24,7 @@ func entry(study protocol.StudyID, sketch int) ledger.Entry {
 func debit(t testing.TB, s *Store, study protocol.StudyID, sketch int) ([]ledger.Entry, error) {
 	t.Helper()
 	return s.Debit(context.Background(), func(entries []ledger.Entry) ([]ledger.Entry, error) {
-		if _, found := ledger.Paid(entries, entry(study, sketch)); found {
+		if _, found := ledger.Debited(entries, entry(study, sketch)); found {
 			return nil, nil
 		}
 		return []ledger.Entry{entry(study, sketch)}, nil
@@ -128,7 +128,7 @@ func TestTriggersRefuseTampering(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	must(t, s.PutOwn(study, protocol.KindApprove, 0, []byte("a")))
+	must(t, s.PutSigned(study, protocol.KindApprove, 0, []byte("a")))
 	must(t, s.AppendBoard(study, 0, [][]byte{{1}}, nil))
 	for _, statement := range []string{
 		"UPDATE ledger SET raw = x'00' WHERE seq = 1",
@@ -198,7 +198,7 @@ func BenchmarkPutOwn(b *testing.B) {
 	s := newStore(b, Party)
 	study := addStudy(b, s, "study")
 	for i := range b.N {
-		if err := s.PutOwn(study, protocol.KindCommit, uint32(i), make([]byte, 1500)); err != nil {
+		if err := s.PutSigned(study, protocol.KindCommit, uint32(i), make([]byte, 1500)); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -36,8 +36,8 @@ func (s *Store) keepLedgerHead(entries []ledger.Entry) error {
 	return writeFile(s.path(ledgerHeadFile), []byte(ledgerHead(entries)))
 }
 
-// traces are files outside the database that show how long the ledger was.
-type traces struct {
+// ledgerEvidence are files outside the database that show how long the ledger was.
+type ledgerEvidence struct {
 	headed bool     // there is a head file
 	head   string   // its content
 	stored []string // the directories of releases and queries
@@ -46,16 +46,16 @@ type traces struct {
 
 // traces reads the traces. Other processes debit first and leave traces afterwards. So a caller who
 // compares the two must read the ledger after the traces, or may miss a debit made in between.
-func (s *Store) traces() (traces, error) {
-	t := traces{role: s.role}
+func (s *Store) traces() (ledgerEvidence, error) {
+	t := ledgerEvidence{role: s.role}
 	head, err := private.Read(s.path(ledgerHeadFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return traces{}, err
+		return ledgerEvidence{}, err
 	}
 	t.headed, t.head = err == nil, string(head)
 	dirs, err := os.ReadDir(s.path(releasesDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return traces{}, fmt.Errorf("looking through releases: %w", err)
+		return ledgerEvidence{}, fmt.Errorf("looking through releases: %w", err)
 	}
 	for _, d := range dirs {
 		name, _, _ := strings.Cut(d.Name(), queryMark)
@@ -66,8 +66,8 @@ func (s *Store) traces() (traces, error) {
 	return t, nil
 }
 
-// whole returns ErrLedgerMissing if the entries lack one that left a trace.
-func (t traces) whole(entries []ledger.Entry) error {
+// check returns ErrLedgerMissing if the entries lack one that left a trace.
+func (t ledgerEvidence) check(entries []ledger.Entry) error {
 	if t.headed {
 		var count int
 		if _, err := fmt.Sscanf(t.head, "%d ", &count); err != nil || count < 1 {
@@ -78,15 +78,15 @@ func (t traces) whole(entries []ledger.Entry) error {
 				With(fmt.Sprintf("was %s copied without %s-wal? %s", databaseFile, databaseFile, ledgerLost(t.role)))
 		}
 	}
-	if unpaid := t.unpaid(entries); len(unpaid) > 0 {
+	if unpaid := t.withoutDebit(entries); len(unpaid) > 0 {
 		return fail.LedgerMissing.Of(fmt.Errorf("it has no debit for %s/%s, which is stored", releasesDir, unpaid[0])).With(ledgerLost(t.role))
 	}
 	return nil
 }
 
-// unpaid returns the directories of stored releases and queries for which the entries have no
+// withoutDebit returns the directories of stored releases and queries for which the entries have no
 // debit.
-func (t traces) unpaid(entries []ledger.Entry) []string {
+func (t ledgerEvidence) withoutDebit(entries []ledger.Entry) []string {
 	paid := map[string]bool{}
 	for _, e := range entries {
 		paid[releaseDirOf(e)] = true
@@ -116,7 +116,7 @@ func (s *Store) checkLedger() error {
 	if err != nil {
 		return nil
 	}
-	return beside.whole(entries)
+	return beside.check(entries)
 }
 
 // LedgerHeadKept reports whether the ledger's head is stored in a file, as it is after every debit.

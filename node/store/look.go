@@ -13,6 +13,6 @@ func (s *Store) Look(study protocol.StudyID) ([]byte, error) { return s.look(stu
 // DestroyLook overwrites and removes the first look; it is no error if there is none.
 func (s *Store) DestroyLook(study protocol.StudyID) error { return s.look(study).destroy() }
 
-func (s *Store) look(study protocol.StudyID) aside {
-	return aside{s, study, "the first look", study.String() + "-look"} // the prefix makes DestroySecrets remove it too
+func (s *Store) look(study protocol.StudyID) secretFile {
+	return secretFile{s, study, "the first look", study.String() + "-look"} // the prefix makes DestroySecrets remove it too
 }

@@ -76,9 +76,9 @@ func (s *Store) inheritPeople(tx *sql.Tx, from *Store) error {
 	return putPeople(tx, inheritedKey, key[:])
 }
 
-// KeepPeople adds the people whom a dataset is about now to those it was about before. Durable when
+// PutPeopleSample adds the people whom a dataset is about now to those it was about before. Durable when
 // it returns nil.
-func (s *Store) KeepPeople(dataset string, now people.Sample) error {
+func (s *Store) PutPeopleSample(dataset string, now people.Sample) error {
 	if s.readOnly {
 		return fmt.Errorf("remembering a sample of record ids: %w", ErrReadOnly)
 	}

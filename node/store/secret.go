@@ -185,23 +185,23 @@ func (s *Store) DestroySecret(study protocol.StudyID, attempt uint32) error {
 	return nil
 }
 
-// aside is a file of secrets of a study, separate from those of its attempts.
-type aside struct {
+// secretFile is a file of secrets of a study, separate from those of its attempts.
+type secretFile struct {
 	*Store
 	study      protocol.StudyID
 	what, name string // in messages; name of the file
 }
 
-func (a aside) path() string { return a.Store.path(secretsDir, a.name) }
+func (a secretFile) path() string { return a.Store.path(secretsDir, a.name) }
 
-func (a aside) put(data []byte) error {
+func (a secretFile) put(data []byte) error {
 	if err := a.putSecret(a.path(), data); err != nil {
 		return fmt.Errorf("storing %s of study %s: %w", a.what, a.study.Short(), err)
 	}
 	return nil
 }
 
-func (a aside) read() ([]byte, error) {
+func (a secretFile) read() ([]byte, error) {
 	data, err := readSealed(a.path())
 	if err != nil {
 		return nil, fmt.Errorf("%s of study %s: %w", a.what, a.study.Short(), missing(err))
@@ -209,7 +209,7 @@ func (a aside) read() ([]byte, error) {
 	return data, nil
 }
 
-func (a aside) destroy() error {
+func (a secretFile) destroy() error {
 	err := a.writable()
 	if err == nil {
 		err = a.destroySecret(a.path())

@@ -260,9 +260,9 @@ func encoded(t *testing.T, s people.Sample) string {
 // New people are added to those remembered, under a key that a successor inherits.
 func TestPeople(t *testing.T) {
 	s := newStore(t, Party)
-	must(t, s.KeepPeople("north", sampleOf(t, s, "a.csv", "1", "2")))
-	must(t, s.KeepPeople("north", sampleOf(t, s, "b.csv", "3")))
-	must(t, s.KeepPeople("south", sampleOf(t, s, "c.csv", "9")))
+	must(t, s.PutPeopleSample("north", sampleOf(t, s, "a.csv", "1", "2")))
+	must(t, s.PutPeopleSample("north", sampleOf(t, s, "b.csv", "3")))
+	must(t, s.PutPeopleSample("south", sampleOf(t, s, "c.csv", "9")))
 	want := encoded(t, sampleOf(t, s, "a.csv", "1", "2").With(sampleOf(t, s, "b.csv", "3")))
 	dir := filepath.Join(t.TempDir(), "next")
 	_, err := s.Rotate(dir, entropy(9), 500)
@@ -280,13 +280,13 @@ func TestPeople(t *testing.T) {
 	if own := newStore(t, Party); encoded(t, sampleOf(t, own, "c.csv", "9")) != encoded(t, sampleOf(t, newStore(t, Party), "c.csv", "9")) {
 		t.Error("the same identity has two keys")
 	}
-	wantIs(t, open(t, dir, Party, Options{ReadOnly: true}).KeepPeople("x", people.Sample{}), ErrReadOnly)
+	wantIs(t, open(t, dir, Party, Options{ReadOnly: true}).PutPeopleSample("x", people.Sample{}), ErrReadOnly)
 }
 
 // A stored sample counts as damaged if it was changed, or moved to another name.
 func TestDamagedPeople(t *testing.T) {
 	s := newStore(t, Party)
-	must(t, s.KeepPeople("north", sampleOf(t, s, "a.csv", "1")))
+	must(t, s.PutPeopleSample("north", sampleOf(t, s, "a.csv", "1")))
 	for name, change := range map[string]string{
 		"another name": "UPDATE people SET dataset = 'east'",
 		"cut off":      "UPDATE people SET raw = substr(raw, 1, 20)",
@@ -295,7 +295,7 @@ func TestDamagedPeople(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStore(t, Party)
-			must(t, s.KeepPeople("north", sampleOf(t, s, "a.csv", "1")))
+			must(t, s.PutPeopleSample("north", sampleOf(t, s, "a.csv", "1")))
 			_, err := s.db.Exec(change)
 			must(t, err)
 			if name == "its key" {
@@ -307,7 +307,7 @@ func TestDamagedPeople(t *testing.T) {
 				t.Errorf("read: %v", err)
 			}
 			if name == "cut off" {
-				if err := s.KeepPeople("north", people.Sample{}); err == nil || !strings.Contains(err.Error(), "is damaged") {
+				if err := s.PutPeopleSample("north", people.Sample{}); err == nil || !strings.Contains(err.Error(), "is damaged") {
 					t.Errorf("kept beside it: %v", err)
 				}
 			}
@@ -443,7 +443,7 @@ func TestADatabaseThatDoesNotAnswer(t *testing.T) {
 	peer := protocol.PeerID{1}
 	for name, do := range map[string]func() error{
 		"Backup":         func() error { _, err := s.Backup(io.Discard); return err },
-		"PutOwn":         func() error { return s.PutOwn(id, protocol.KindApprove, 0, nil) },
+		"PutOwn":         func() error { return s.PutSigned(id, protocol.KindApprove, 0, nil) },
 		"Own":            func() error { _, err := s.Own(id); return err },
 		"AppendBoard":    func() error { return s.AppendBoard(id, 0, [][]byte{{1}}, nil) },
 		"Noted":          func() error { _, _, err := s.Noted(0); return err },
@@ -464,7 +464,7 @@ func TestADatabaseThatDoesNotAnswer(t *testing.T) {
 		"LedgerHead":     func() error { _, err := s.LedgerHead(peer); return err },
 		"LedgerHeads":    func() error { return s.LedgerHeads(nil) },
 		"PeopleKey":      func() error { _, err := s.PeopleKey(); return err },
-		"KeepPeople":     func() error { return s.KeepPeople("x", people.Sample{}) },
+		"KeepPeople":     func() error { return s.PutPeopleSample("x", people.Sample{}) },
 		"People":         func() error { _, err := s.People(); return err },
 		"Purge":          func() error { _, err := s.Purge(id, 1); return err },
 		"Purged":         func() error { _, err := s.Purged(id); return err },

@@ -101,16 +101,16 @@ func TestStatus(t *testing.T) {
 func TestOwn(t *testing.T) {
 	s := newStore(t, Party)
 	study := addStudy(t, s, "study")
-	must(t, s.PutOwn(study, protocol.KindApprove, 0, []byte("a")))
-	must(t, s.PutOwn(study, protocol.KindCommit, 1, []byte("c1")))
-	must(t, s.PutOwn(study, protocol.KindCommit, 2, []byte("c2")))
-	must(t, s.PutOwn(study, protocol.KindCommit, 1, []byte("c1")))
+	must(t, s.PutSigned(study, protocol.KindApprove, 0, []byte("a")))
+	must(t, s.PutSigned(study, protocol.KindCommit, 1, []byte("c1")))
+	must(t, s.PutSigned(study, protocol.KindCommit, 2, []byte("c2")))
+	must(t, s.PutSigned(study, protocol.KindCommit, 1, []byte("c1")))
 	s = reopen(t, s)
-	wantIs(t, s.PutOwn(study, protocol.KindCommit, 1, []byte("other")), ErrConflict)
-	wantIs(t, s.PutOwn(studyID("unknown"), protocol.KindCommit, 1, []byte("x")), ErrNotFound)
+	wantIs(t, s.PutSigned(study, protocol.KindCommit, 1, []byte("other")), ErrConflict)
+	wantIs(t, s.PutSigned(studyID("unknown"), protocol.KindCommit, 1, []byte("x")), ErrNotFound)
 	got, err := s.Own(study)
 	must(t, err)
-	want := []Own{{protocol.KindApprove, 0, []byte("a")}, {protocol.KindCommit, 1, []byte("c1")}, {protocol.KindCommit, 2, []byte("c2")}}
+	want := []SignedEnvelope{{protocol.KindApprove, 0, []byte("a")}, {protocol.KindCommit, 1, []byte("c1")}, {protocol.KindCommit, 2, []byte("c2")}}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("own %v, want %v", got, want)
 	}

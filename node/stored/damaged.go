@@ -59,14 +59,14 @@ func DamagedSnapshot(st interface {
 	Study(protocol.StudyID) ([]byte, error)
 	Status(protocol.StudyID) ([]byte, error)
 }, d *DamagedError) Snapshot {
-	if s, ok := GivenUp(st, d.Study); ok {
+	if s, ok := Abandoned(st, d.Study); ok {
 		return s
 	}
 	return Snapshot{Study: d.Study.String(), Name: NameOf(FileOf(st, d.Study)), State: Damaged, Trouble: d.Error()}
 }
 
-// GivenUp is the stored status of a damaged study that its operator gave up.
-func GivenUp(st interface {
+// Abandoned is the stored status of a damaged study that its operator gave up.
+func Abandoned(st interface {
 	Status(protocol.StudyID) ([]byte, error)
 }, id protocol.StudyID) (Snapshot, bool) {
 	raw, err := st.Status(id)
@@ -74,5 +74,5 @@ func GivenUp(st interface {
 		return Snapshot{}, false
 	}
 	s, err := DecodeSnapshot(raw)
-	return s, err == nil && s.GivenUp != ""
+	return s, err == nil && s.Abandoned != ""
 }

@@ -38,5 +38,5 @@ func By(s *study.Study, files store.ReleaseDir) (*study.Study, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the result of the first round: %w", err)
 	}
-	return s.By(i.Basis), nil
+	return s.WithBasis(i.Basis), nil
 }

@@ -117,7 +117,7 @@ func Statuses(all []Snapshot, now protocol.Instant) []block.Block {
 	if len(all) == 0 {
 		return []block.Block{block.Text{Text: "no studies"}}
 	}
-	list := block.Table{Columns: block.Headed("study", "state", "name"), Whole: true}
+	list := block.Table{Columns: block.Headed("study", "state", "name"), AllRows: true}
 	var notes block.Checks
 	for _, s := range all {
 		short := s.Study[:8]

@@ -16,23 +16,23 @@ import (
 // Snapshot is a study's status as a node last stored it, for status commands that run while the
 // node does.
 type Snapshot struct {
-	Study    string            `json:"study"`
-	Name     string            `json:"name"`
-	State    string            `json:"state"`
-	Wait     wait.Code         `json:"wait,omitempty"`     // the code of what it waits for
-	WaitFor  string            `json:"wait_for,omitempty"` // the same in words
-	From     []string          `json:"from,omitempty"`     // names
-	Until    string            `json:"until,omitempty"`    // RFC 3339, UTC
-	Failure  string            `json:"failure,omitempty"`
-	Reason   string            `json:"reason,omitempty"`   // if a stop failed it: why, without by whom and when
-	Cause    session.StopCause `json:"cause,omitempty"`    // if a stop failed it: the code of the reason
-	Trouble  string            `json:"trouble,omitempty"`  // why it is not served for now
-	Grace    string            `json:"grace,omitempty"`    // a date has passed that has not taken effect yet
-	Clock    string            `json:"clock,omitempty"`    // a party's: the clocks differ, and the remedy
-	Results  int               `json:"results,omitempty"`  // an aggregator's: number of results on the board
-	GivenUp  string            `json:"given_up,omitempty"` // RFC 3339, UTC: when the operator gave up a damaged study here
-	Restored string            `json:"restored,omitempty"` // an aggregator's: its state was restored from a backup, after which the study may have gone on
-	Faults   []string          `json:"faults,omitempty"`   // why attempts at agreeing on the seed ended
+	Study     string            `json:"study"`
+	Name      string            `json:"name"`
+	State     string            `json:"state"`
+	Wait      wait.Code         `json:"wait,omitempty"`     // the code of what it waits for
+	WaitFor   string            `json:"wait_for,omitempty"` // the same in words
+	From      []string          `json:"from,omitempty"`     // names
+	Until     string            `json:"until,omitempty"`    // RFC 3339, UTC
+	Failure   string            `json:"failure,omitempty"`
+	Reason    string            `json:"reason,omitempty"`   // if a stop failed it: why, without by whom and when
+	Cause     session.StopCause `json:"cause,omitempty"`    // if a stop failed it: the code of the reason
+	Trouble   string            `json:"trouble,omitempty"`  // why it is not served for now
+	Grace     string            `json:"grace,omitempty"`    // a date has passed that has not taken effect yet
+	Clock     string            `json:"clock,omitempty"`    // a party's: the clocks differ, and the remedy
+	Results   int               `json:"results,omitempty"`  // an aggregator's: number of results on the board
+	Abandoned string            `json:"given_up,omitempty"` // RFC 3339, UTC: when the operator gave up a damaged study here
+	Restored  string            `json:"restored,omitempty"` // an aggregator's: its state was restored from a backup, after which the study may have gone on
+	Faults    []string          `json:"faults,omitempty"`   // why attempts at agreeing on the seed ended
 
 	Culprits []Culprit `json:"culprits,omitempty"` // of ended attempts, and of a failure
 }
@@ -138,17 +138,17 @@ func SameStatus(a, b session.Status) bool {
 // Equal reports whether two snapshots are equal.
 func (s Snapshot) Equal(t Snapshot) bool {
 	return s.Study == t.Study && s.State == t.State && s.Waits() == t.Waits() && s.Until == t.Until &&
-		s.Failure == t.Failure && s.Reason == t.Reason && s.Cause == t.Cause && s.Trouble == t.Trouble && s.Grace == t.Grace && s.Clock == t.Clock && s.Restored == t.Restored && s.GivenUp == t.GivenUp && slices.Equal(s.Faults, t.Faults) && slices.Equal(s.Culprits, t.Culprits) && slices.Equal(s.From, t.From)
+		s.Failure == t.Failure && s.Reason == t.Reason && s.Cause == t.Cause && s.Trouble == t.Trouble && s.Grace == t.Grace && s.Clock == t.Clock && s.Restored == t.Restored && s.Abandoned == t.Abandoned && slices.Equal(s.Faults, t.Faults) && slices.Equal(s.Culprits, t.Culprits) && slices.Equal(s.From, t.From)
 }
 
-// LittleRoom is the free disk space, in bytes, below which a node may be unable to store what a
+// MinFree is the free disk space, in bytes, below which a node may be unable to store what a
 // study needs next.
-const LittleRoom = 1 << 17
+const MinFree = 1 << 17
 
-// OnDisk adds to an active study that its disk is full, if free is below LittleRoom. The node
+// OnDisk adds to an active study that its disk is full, if free is below MinFree. The node
 // itself could not store that, for lack of room.
 func (s *Snapshot) OnDisk(dir string, free int64) {
-	if s.Active() && s.Trouble == "" && free < LittleRoom {
+	if s.Active() && s.Trouble == "" && free < MinFree {
 		s.Trouble = fmt.Sprintf("the disk of %s is full: make room; what is stored is whole", dir)
 	}
 }

@@ -65,7 +65,7 @@ func New(state PublicState) *Views {
 }
 
 // Observe receives the events of the aggregator in this process.
-func (v *Views) Observe(h event.Happening) {
+func (v *Views) Observe(h event.Event) {
 	if h.What == event.Called {
 		return
 	}
@@ -106,7 +106,7 @@ func (v *Views) Ready() error {
 	if _, err := v.state.Studies(); err != nil {
 		return err
 	}
-	if free, err := v.state.Free(); err == nil && free < stored.LittleRoom {
+	if free, err := v.state.Free(); err == nil && free < stored.MinFree {
 		return fmt.Errorf("the disk is full: %s are left", block.Bytes(free))
 	}
 	v.mu.Lock()

@@ -22,11 +22,11 @@ type Hook struct {
 	Name   string // letters, digits, _ and -; also names its directory
 	URL    string
 	Secret Secret
-	Moves  []Move // empty: all
+	Moves  []Event // empty: all
 }
 
 // wants reports whether a hook is told of a move.
-func (h Hook) wants(m Move) bool { return len(h.Moves) == 0 || slices.Contains(h.Moves, m) }
+func (h Hook) wants(m Event) bool { return len(h.Moves) == 0 || slices.Contains(h.Moves, m) }
 
 // CheckURL returns what is wrong with a hook's address, or "". Plain HTTP is allowed only to this
 // machine.

@@ -9,32 +9,32 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// Move is a change of a study's state.
-type Move string
+// Event is a change of a study's state.
+type Event string
 
 // The moves, and Test, which is not of a study.
 const (
-	Hosted     Move = "hosted"     // it is served and waits for approvals
-	Approved   Move = "approved"   // the roster is fixed, and the members agree on a seed
-	Committed  Move = "committed"  // they have a seed, and make their releases
-	Halfway    Move = "halfway"    // the first of two rounds is answered
-	Released   Move = "released"   // all releases that count have arrived, and the result is being computed
-	Renewed    Move = "renewed"    // an attempt is void, and the members agree again
-	Result     Move = "result"     // the first result is on the board
-	Superseded Move = "superseded" // a later result is on the board
-	Closed     Move = "closed"     // it has ended with its last result
-	Stopped    Move = "stopped"    // it could not go on
-	Cancelled  Move = "cancelled"  // its operator ended it
-	Test       Move = "test"
+	Hosted     Event = "hosted"     // it is served and waits for approvals
+	Approved   Event = "approved"   // the roster is fixed, and the members agree on a seed
+	Committed  Event = "committed"  // they have a seed, and make their releases
+	Halfway    Event = "halfway"    // the first of two rounds is answered
+	Released   Event = "released"   // all releases that count have arrived, and the result is being computed
+	Renewed    Event = "renewed"    // an attempt is void, and the members agree again
+	Result     Event = "result"     // the first result is on the board
+	Superseded Event = "superseded" // a later result is on the board
+	Closed     Event = "closed"     // it has ended with its last result
+	Stopped    Event = "stopped"    // it could not go on
+	Cancelled  Event = "cancelled"  // its operator ended it
+	Test       Event = "test"
 )
 
 // Moves lists the moves of studies, in order.
-func Moves() []Move {
-	return []Move{Hosted, Approved, Committed, Halfway, Released, Renewed, Result, Superseded, Closed, Stopped, Cancelled}
+func Moves() []Event {
+	return []Event{Hosted, Approved, Committed, Halfway, Released, Renewed, Result, Superseded, Closed, Stopped, Cancelled}
 }
 
-// Standing is a study's state, as far as hooks are told.
-type Standing struct {
+// State is a study's state, as far as hooks are told.
+type State struct {
 	Name      string
 	State     session.State // of an aggregator's study that was served
 	Results   int           // on its board
@@ -51,7 +51,7 @@ type announced struct {
 }
 
 // move is the change from what was announced to now, or empty if there is none to tell.
-func (was announced) move(now announced, cancelled bool) Move {
+func (was announced) move(now announced, cancelled bool) Event {
 	switch {
 	case was.State == now.State && was.Results == now.Results:
 		return ""

@@ -19,7 +19,7 @@ import (
 type Studies interface {
 	Studies() ([]protocol.StudyID, error)
 	// Standing returns false for a study that was never served.
-	Standing(protocol.StudyID) (Standing, bool, error)
+	Standing(protocol.StudyID) (State, bool, error)
 }
 
 // Outcome is the outcome of a message.
@@ -67,7 +67,7 @@ const (
 // Sender tells hooks the state of studies.
 type Sender struct {
 	Options
-	couriers []*courier
+	couriers []*worker
 	said     *seldom.Log
 
 	looking sync.Mutex // held while a study's state is read and passed to all hooks, so that they get states in order
@@ -89,7 +89,7 @@ func New(o Options) (*Sender, error) {
 	}
 	s := &Sender{Options: o, said: seldom.New(o.Log, o.Uptime, sayEvery, mostSaid)}
 	for _, h := range o.Hooks {
-		c := &courier{Sender: s, hook: h, client: newClient(), outbox: outbox{filepath.Join(o.Dir, h.Name)}, news: make(chan struct{}, 1), tries: map[protocol.StudyID]*tries{}}
+		c := &worker{Sender: s, hook: h, client: newClient(), outbox: outbox{filepath.Join(o.Dir, h.Name)}, news: make(chan struct{}, 1), tries: map[protocol.StudyID]*tries{}}
 		if err := c.open(); err != nil {
 			return nil, fmt.Errorf("opening webhook %s: %w", h.Name, err)
 		}
@@ -114,7 +114,7 @@ func (s *Sender) Look(id protocol.StudyID) {
 		return
 	}
 	for _, c := range s.couriers {
-		c.offer(seen{id, now, s.Now()})
+		c.offer(observation{id, now, s.Now()})
 	}
 }
 
@@ -151,8 +151,8 @@ func (s *Sender) lookAtAll() {
 	}
 }
 
-// courier serves one hook from one goroutine, which alone uses the fields that are not guarded.
-type courier struct {
+// worker serves one hook from one goroutine, which alone uses the fields that are not guarded.
+type worker struct {
 	*Sender
 	hook   Hook
 	client *http.Client
@@ -163,13 +163,13 @@ type courier struct {
 
 	news  chan struct{} // capacity 1
 	mu    sync.Mutex
-	moves []seen // guarded by mu
+	moves []observation // guarded by mu
 }
 
-// seen is a study's state at some time.
-type seen struct {
+// observation is a study's state at some time.
+type observation struct {
 	study protocol.StudyID
-	now   Standing
+	now   State
 	at    protocol.Instant
 }
 
@@ -180,7 +180,7 @@ type tries struct {
 	unsaved bool // the record in memory is newer than the stored one
 }
 
-func (c *courier) open() (err error) {
+func (c *worker) open() (err error) {
 	var fresh bool
 	if c.all, fresh, err = c.outbox.open(); err != nil {
 		return err
@@ -215,13 +215,13 @@ func (c *courier) open() (err error) {
 	return c.outbox.begin()
 }
 
-func (c *courier) grow(by int) {
+func (c *worker) grow(by int) {
 	c.count += by
 	c.Waiting(by)
 }
 
 // offer queues a study's state and never blocks.
-func (c *courier) offer(m seen) {
+func (c *worker) offer(m observation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.moves) == mostMoves { // lookAtAll will find the state later
@@ -235,12 +235,12 @@ func (c *courier) offer(m seen) {
 	}
 }
 
-func (c *courier) drop(study protocol.StudyID, why string) {
+func (c *worker) drop(study protocol.StudyID, why string) {
 	c.Count(Dropped)
 	c.said.Warn(c.hook.Name, "a webhook is not told of a move", "study", study.Short(), "reason", why)
 }
 
-func (c *courier) run(ctx context.Context) {
+func (c *worker) run(ctx context.Context) {
 	defer c.client.CloseIdleConnections()
 	for ctx.Err() == nil {
 		c.mu.Lock()
@@ -269,7 +269,7 @@ func (c *courier) run(ctx context.Context) {
 
 // note appends a study's move to its pending messages. If too many are pending, it drops the study's
 // oldest message, or waits with the move if the study has none: a hook always learns the last state.
-func (c *courier) note(m seen) {
+func (c *worker) note(m observation) {
 	r := c.all[m.study]
 	if r == nil {
 		r = &record{}
@@ -306,7 +306,7 @@ func (c *courier) note(m seen) {
 
 // next returns the study whose retry is due first, and the time until then. If nothing is pending,
 // it returns no study.
-func (c *courier) next() (due protocol.StudyID, wait time.Duration) {
+func (c *worker) next() (due protocol.StudyID, wait time.Duration) {
 	wait = lookEvery
 	now := c.Uptime()
 	first := true
@@ -320,7 +320,7 @@ func (c *courier) next() (due protocol.StudyID, wait time.Duration) {
 }
 
 // send saves a study's record and tries to deliver its first message.
-func (c *courier) send(ctx context.Context, id protocol.StudyID) {
+func (c *worker) send(ctx context.Context, id protocol.StudyID) {
 	r, t := c.all[id], c.tries[id]
 	err := c.save(id, r, t)
 	for err == nil && len(r.Pending) > 0 && c.Now()-r.Pending[0].At > keepFor {
@@ -350,14 +350,14 @@ func (c *courier) send(ctx context.Context, id protocol.StudyID) {
 }
 
 // shift removes the first message.
-func (c *courier) shift(id protocol.StudyID, r *record, t *tries) error {
+func (c *worker) shift(id protocol.StudyID, r *record, t *tries) error {
 	r.Pending = r.Pending[1:]
 	c.grow(-1)
 	t.unsaved = true
 	return c.save(id, r, t)
 }
 
-func (c *courier) save(id protocol.StudyID, r *record, t *tries) error {
+func (c *worker) save(id protocol.StudyID, r *record, t *tries) error {
 	if !t.unsaved {
 		return nil
 	}

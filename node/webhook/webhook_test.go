@@ -27,7 +27,7 @@ import (
 // world is a test's store and clocks: pauses end at once and advance the monotonic clock.
 type world struct {
 	mu     sync.Mutex
-	where  map[protocol.StudyID]Standing
+	where  map[protocol.StudyID]State
 	now    protocol.Instant
 	up     time.Duration
 	counts map[Outcome]int
@@ -38,7 +38,7 @@ type world struct {
 }
 
 func newWorld() *world {
-	return &world{where: map[protocol.StudyID]Standing{}, now: 1_800_000_000, counts: map[Outcome]int{}, came: make(chan Outcome, 100_000)}
+	return &world{where: map[protocol.StudyID]State{}, now: 1_800_000_000, counts: map[Outcome]int{}, came: make(chan Outcome, 100_000)}
 }
 
 // await waits until so many more messages had an outcome.
@@ -56,7 +56,7 @@ func (w *world) await(t *testing.T, what Outcome, n int) {
 	}
 }
 
-func (w *world) put(id protocol.StudyID, s Standing) {
+func (w *world) put(id protocol.StudyID, s State) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.where[id] = s
@@ -71,7 +71,7 @@ func (w *world) Studies() (ids []protocol.StudyID, err error) {
 	return ids, nil
 }
 
-func (w *world) Standing(id protocol.StudyID) (Standing, bool, error) {
+func (w *world) Standing(id protocol.StudyID) (State, bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s, ok := w.where[id]
@@ -153,7 +153,7 @@ func (r *receiver) take(t *testing.T) received {
 	return received{}
 }
 
-func hook(t *testing.T, name, url string, moves ...Move) Hook {
+func hook(t *testing.T, name, url string, moves ...Event) Hook {
 	secret, err := ParseSecret([]byte(NewSecret() + "\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -182,22 +182,22 @@ func TestHooksAreToldEveryMoveInOrder(t *testing.T) {
 	h := hook(t, "portal", to.URL)
 	s, _ := start(t, w.options(t.TempDir(), h))
 	steps := []struct {
-		now  Standing
+		now  State
 		want string
 	}{
-		{Standing{State: session.Open, WaitsFor: "approvals", From: []string{"north", "south"}, Until: "2027-01-01T00:00:00Z"}, "study.hosted"},
-		{Standing{State: session.Open, WaitsFor: "approvals", From: []string{"south"}}, ""},
-		{Standing{State: session.Agreeing}, "study.approved"},
-		{Standing{State: session.Collecting}, "study.committed"},
-		{Standing{State: session.Agreeing}, "study.renewed"},
-		{Standing{State: session.Collecting}, "study.committed"},
-		{Standing{State: session.Computing}, "study.released"},
-		{Standing{State: session.Collecting}, "study.halfway"},
-		{Standing{State: session.Computing}, "study.released"},
-		{Standing{State: session.Answered, Results: 1}, "study.result"},
-		{Standing{State: session.Computing, Results: 1}, "study.released"},
-		{Standing{State: session.Answered, Results: 2}, "study.superseded"},
-		{Standing{State: session.Closed, Results: 2}, "study.closed"},
+		{State{State: session.Open, WaitsFor: "approvals", From: []string{"north", "south"}, Until: "2027-01-01T00:00:00Z"}, "study.hosted"},
+		{State{State: session.Open, WaitsFor: "approvals", From: []string{"south"}}, ""},
+		{State{State: session.Agreeing}, "study.approved"},
+		{State{State: session.Collecting}, "study.committed"},
+		{State{State: session.Agreeing}, "study.renewed"},
+		{State{State: session.Collecting}, "study.committed"},
+		{State{State: session.Computing}, "study.released"},
+		{State{State: session.Collecting}, "study.halfway"},
+		{State{State: session.Computing}, "study.released"},
+		{State{State: session.Answered, Results: 1}, "study.result"},
+		{State{State: session.Computing, Results: 1}, "study.released"},
+		{State{State: session.Answered, Results: 2}, "study.superseded"},
+		{State{State: session.Closed, Results: 2}, "study.closed"},
 	}
 	before, number := "", 0
 	for _, step := range steps {
@@ -228,7 +228,7 @@ func TestHooksAreToldEveryMoveInOrder(t *testing.T) {
 		if cause {
 			id = study(3)
 		}
-		w.put(id, Standing{State: session.Stopped, Cancelled: cause})
+		w.put(id, State{State: session.Stopped, Cancelled: cause})
 		s.Look(id)
 		if got := to.take(t); got.message.Type != want {
 			t.Errorf("got %s, want %s", got.message.Type, want)
@@ -239,7 +239,7 @@ func TestHooksAreToldEveryMoveInOrder(t *testing.T) {
 func TestAHookIsToldOfItsEventsAlone(t *testing.T) {
 	w, to := newWorld(), newReceiver(t, nil)
 	s, _ := start(t, w.options(t.TempDir(), hook(t, "portal", to.URL, Result)))
-	for _, now := range []Standing{{State: session.Open}, {State: session.Computing}, {State: session.Closed, Results: 1}} {
+	for _, now := range []State{{State: session.Open}, {State: session.Computing}, {State: session.Closed, Results: 1}} {
 		w.put(study(1), now)
 		s.Look(study(1))
 	}
@@ -262,7 +262,7 @@ func TestAFailingHookIsTriedAgainWithTheSameIDAndLongerPauses(t *testing.T) {
 		}
 	})
 	s, stop := start(t, w.options(t.TempDir(), hook(t, "portal", to.URL)))
-	w.put(study(1), Standing{State: session.Open})
+	w.put(study(1), State{State: session.Open})
 	s.Look(study(1))
 	first := to.take(t)
 	for range 4 {
@@ -272,7 +272,7 @@ func TestAFailingHookIsTriedAgainWithTheSameIDAndLongerPauses(t *testing.T) {
 	if last.id != first.id || !bytes.Equal(last.body, first.body) || last.at == first.at || last.signature == first.signature {
 		t.Errorf("the first try was %+v, the last %+v", first, last)
 	}
-	w.put(study(1), Standing{State: session.Agreeing})
+	w.put(study(1), State{State: session.Agreeing})
 	s.Look(study(1))
 	if next := to.take(t); next.message.Type != "study.approved" {
 		t.Errorf("got %+v", next.message)
@@ -295,12 +295,12 @@ func TestADeadHookIsGivenUpAndHindersNobody(t *testing.T) {
 	dead.Close()
 	w, to := newWorld(), newReceiver(t, nil)
 	s, stop := start(t, w.options(t.TempDir(), hook(t, "dead", dead.URL), hook(t, "portal", to.URL)))
-	w.put(study(0), Standing{State: session.Open})
+	w.put(study(0), State{State: session.Open})
 	s.Look(study(0))
 	w.await(t, Dropped, 1)
 	to.take(t)
 	for n := byte(1); n < 20; n++ { // the dead one is retried meanwhile
-		w.put(study(n), Standing{State: session.Open})
+		w.put(study(n), State{State: session.Open})
 		s.Look(study(n))
 		to.take(t)
 	}
@@ -324,7 +324,7 @@ func TestASlowHookIsBoundedAndLosesTheOldest(t *testing.T) {
 		if n%2 == 0 {
 			state = session.Collecting
 		}
-		w.put(study(1), Standing{State: state})
+		w.put(study(1), State{State: state})
 		s.Look(study(1)) // returns even though nobody answers
 	}
 	const all = 3 * mostMoves
@@ -358,7 +358,7 @@ func TestAFullOutboxLosesNoLastState(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := s.couriers[0]
-	move := func(n byte, state session.State) { c.note(seen{study(n), Standing{State: state}, w.now}) }
+	move := func(n byte, state session.State) { c.note(observation{study(n), State{State: state}, w.now}) }
 	for n := range byte(mostPending / mostOfStudy) {
 		for i := range mostOfStudy {
 			move(n, []session.State{session.Agreeing, session.Collecting}[i%2])
@@ -396,13 +396,13 @@ func TestWhatIsPendingSurvivesARestart(t *testing.T) {
 		}
 	})
 	h := hook(t, "portal", to.URL)
-	w.put(study(9), Standing{State: session.Closed, Results: 1}) // older than the hook, which is not told of it
+	w.put(study(9), State{State: session.Closed, Results: 1}) // older than the hook, which is not told of it
 	s, stop := start(t, w.options(dir, h))
-	w.put(study(1), Standing{State: session.Open})
+	w.put(study(1), State{State: session.Open})
 	s.Look(study(1))
 	first := to.take(t)
 	stop()
-	w.put(study(1), Standing{State: session.Stopped, Cancelled: true}) // by another process
+	w.put(study(1), State{State: session.Stopped, Cancelled: true}) // by another process
 	w.mu.Lock()
 	down = false
 	w.mu.Unlock()
@@ -419,7 +419,7 @@ func TestWhatIsPendingSurvivesARestart(t *testing.T) {
 	}
 	w.await(t, Delivered, 2)
 	stop()
-	w.put(study(2), Standing{State: session.Open})
+	w.put(study(2), State{State: session.Open})
 	_, stop = start(t, w.options(dir, h)) // and nothing is sent twice
 	if got := to.take(t); got.message.Data.Study != study(2).String() {
 		t.Errorf("got %+v", got.message)

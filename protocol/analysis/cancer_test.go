@@ -131,8 +131,8 @@ func TestNeighborsOfNoiseAreNotNamed(t *testing.T) {
 		if a.Neighbors == nil {
 			t.Fatalf("ε = %g: %s", test.epsilon, a.Undefined)
 		}
-		if math.Abs(a.Neighbors.Told-test.told) > .03 {
-			t.Errorf("ε = %g: told apart by %.3f, want %.2f", test.epsilon, a.Neighbors.Told, test.told)
+		if math.Abs(a.Neighbors.Reliability-test.told) > .03 {
+			t.Errorf("ε = %g: told apart by %.3f, want %.2f", test.epsilon, a.Neighbors.Reliability, test.told)
 		}
 		all, missed, plain, n := released(t, sent, 0), 0, 0, 0
 		truth := func(x, y whose) (sum float64) {
@@ -163,7 +163,7 @@ func TestNeighborsOfNoiseAreNotNamed(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("ε = %g: told apart by %.3f, intervals miss for %d of %d records; as wide above as below %d", test.epsilon, a.Neighbors.Told, missed, n, plain)
+		t.Logf("ε = %g: told apart by %.3f, intervals miss for %d of %d records; as wide above as below %d", test.epsilon, a.Neighbors.Reliability, missed, n, plain)
 		// At least .95 of the records, less five standard errors: false rejection below 3e-7.
 		if float64(missed) > .05*float64(n)+5*math.Sqrt(.0475*float64(n)) || plain < missed+n/20 {
 			t.Errorf("ε = %g: intervals miss for %d of %d records, plain ones for %d", test.epsilon, missed, n, plain)

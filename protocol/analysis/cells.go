@@ -158,7 +158,7 @@ func (r *run) partitionMeans(ctx context.Context, index, sk int, a study.Analysi
 		options.Clusters = o.Clusters
 	}
 	found, err := cells.Group(ctx, space, options)
-	if faint := (*cluster.ErrFaint)(nil); errors.As(err, &faint) {
+	if faint := (*cluster.ErrTooNoisy)(nil); errors.As(err, &faint) {
 		return Analysis{}, unanswerable("%v", faint)
 	}
 	if err != nil {
@@ -173,7 +173,7 @@ func (r *run) partitionMeans(ctx context.Context, index, sk int, a study.Analysi
 		}
 	}
 	out := Analysis{
-		Kind: a.Kind, Sketch: sk, Rests: p.rests, Cut: p.cut, Caution: p.cut.caution(a.Kind),
+		Kind: a.Kind, Sketch: sk, Assumptions: p.rests, Cut: p.cut, Caution: p.cut.caution(a.Kind),
 		Units: measure.Original, Sections: Sections{CellMeans: answer},
 	}
 	for i := range p.axes.plan.Features {
@@ -314,7 +314,7 @@ func (r *run) beside(ctx context.Context, x axes, sk int) (beside, error) {
 	}
 	out := beside{records: cluster.Gaussian{Mean: through}, product: m.product, variance: mat.Trace(covariance)}
 	for _, i := range in {
-		sd := m.estimates.Mean(i, m.level).Deviation
+		sd := m.estimates.Mean(i, m.level).StandardError
 		out.means = append(out.means, sd*sd)
 	}
 	if len(in) <= decompose.MaxDim {

@@ -65,7 +65,7 @@ func (r *run) recordDistance(ctx context.Context, _, sk int, a study.Analysis) (
 	if err != nil {
 		return Analysis{}, err
 	}
-	out := Analysis{Kind: a.Kind, Sketch: sk, Joined: all.joined, Rests: premise.List{premise.ChosenBlindly}, Units: measure.Squared, Sections: Sections{RecordDistances: &RecordDistances{}}}
+	out := Analysis{Kind: a.Kind, Sketch: sk, Joined: all.joined, Assumptions: premise.List{premise.ChosenBlindly}, Units: measure.Squared, Sections: Sections{RecordDistances: &RecordDistances{}}}
 	for _, name := range o.Of {
 		out.Features = append(out.Features, Feature{Party: name.String()})
 		out.RecordDistances.Records = append(out.RecordDistances.Records, ChosenRecord{name.Party, name.Row})

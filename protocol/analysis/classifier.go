@@ -142,7 +142,7 @@ func (r *run) classify(ctx context.Context, index, sk int, a study.Analysis, tra
 		return Analysis{}, err
 	}
 	// Intervals of accuracies come from linear.Validation.
-	out := Analysis{Kind: a.Kind, Sketch: sk, Rests: premise.List{premise.Independent}, Joined: all.joined}
+	out := Analysis{Kind: a.Kind, Sketch: sk, Assumptions: premise.List{premise.Independent}, Joined: all.joined}
 	level := out.promise(a, 2) // of accuracy and baseline
 	found, err := r.train(ctx, index, a, level, known, trainer, &out)
 	if unfit := (*linear.DataError)(nil); errors.As(err, &unfit) {
@@ -151,7 +151,7 @@ func (r *run) classify(ctx context.Context, index, sk int, a study.Analysis, tra
 	if err != nil {
 		return Analysis{}, err
 	}
-	from, err := r.passing(sk)
+	from, err := r.scratch(sk)
 	if err != nil {
 		return Analysis{}, err
 	}
@@ -179,7 +179,7 @@ type labelled struct {
 
 func (r *run) labelled(all *points, sk int) (labelled, error) {
 	var out labelled
-	from, err := r.passing(sk)
+	from, err := r.scratch(sk)
 	if err != nil {
 		return out, err
 	}
@@ -243,7 +243,7 @@ func (r *run) train(ctx context.Context, index int, a study.Analysis, level esti
 	if l == nil {
 		return nil, errors.New("no labels travel with the sketch")
 	}
-	from, err := r.passing(out.Sketch)
+	from, err := r.scratch(out.Sketch)
 	if err != nil {
 		return nil, err
 	}
@@ -286,7 +286,7 @@ func (r *run) train(ctx context.Context, index int, a study.Analysis, level esti
 }
 
 // margins returns the margins of each class's records.
-func margins(from room.Giver, v linear.Validation, labels []int, classes []string) ([]Margins, error) {
+func margins(from room.Allocator, v linear.Validation, labels []int, classes []string) ([]Margins, error) {
 	own, err := room.Of[float64](from, len(labels))
 	if err != nil {
 		return nil, err

@@ -119,7 +119,7 @@ func (r *run) recordMeans(ctx context.Context, index, sk int, a study.Analysis) 
 		}
 		o.Clusters = *suggested.Clusters
 	}
-	from, err := r.passing(sk)
+	from, err := r.scratch(sk)
 	if err != nil {
 		return Analysis{}, err
 	}
@@ -130,7 +130,7 @@ func (r *run) recordMeans(ctx context.Context, index, sk int, a study.Analysis) 
 	if err != nil {
 		return Analysis{}, err
 	}
-	out := Analysis{Kind: a.Kind, Sketch: sk, Units: measure.Squared, Rests: premise.Usual(a.Kind, ""), Joined: all.joined}
+	out := Analysis{Kind: a.Kind, Sketch: sk, Units: measure.Squared, Assumptions: premise.Usual(a.Kind, ""), Joined: all.joined}
 	inertia, err := cluster.Inertia(all.matrix, found, law, out.promise(a, 1))
 	if err != nil {
 		return Analysis{}, err
@@ -153,7 +153,7 @@ func (r *run) recordMeans(ctx context.Context, index, sk int, a study.Analysis) 
 }
 
 // distancesFrom returns quantiles of the rows' squared distances from their centroids.
-func distancesFrom(from room.Giver, found cluster.Result, points *mat.Dense) ([]Quantile, error) {
+func distancesFrom(from room.Allocator, found cluster.Result, points *mat.Dense) ([]Quantile, error) {
 	out, err := room.Of[float64](from, len(found.Labels))
 	if err != nil {
 		return nil, err
@@ -173,7 +173,7 @@ func (r *run) suggest(ctx context.Context, index, sk int, all *points, o study.K
 	if err != nil {
 		return Suggested{}, err
 	}
-	from, err := r.passing(sk)
+	from, err := r.scratch(sk)
 	if err != nil {
 		return Suggested{}, err
 	}
@@ -200,7 +200,7 @@ func (r *run) starts(what string, index int) *rand.Rand {
 
 // label gives each contribution its own rows of a column about all records.
 func (r *run) label(all *points, column RowColumn) error {
-	from, err := r.lasting(column.Sketch)
+	from, err := r.persistent(column.Sketch)
 	if err != nil {
 		return err
 	}

@@ -68,6 +68,6 @@ func inUnits(c cluster.Cells, one float64) cluster.Cells {
 	for _, m := range []*mat.Dense{c.Sums, c.Places} {
 		m.Scale(1/one, m)
 	}
-	c.Noise.Sum, c.Near = c.Noise.Sum/one/one, c.Near/one/one
+	c.Noise.Sum, c.CentroidVariance = c.Noise.Sum/one/one, c.CentroidVariance/one/one
 	return c
 }

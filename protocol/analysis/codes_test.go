@@ -19,14 +19,14 @@ import (
 func shipTwice(t testing.TB, s *study.Study, n int, data files) shipped {
 	t.Helper()
 	first := ship(t, s, n, data).options
-	book, err := analysis.Interim(t.Context(), first)
+	book, err := analysis.ComputeBasis(t.Context(), first)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := analysis.CheckInterim(t.Context(), first, book); err != nil {
+	if err := analysis.CheckBasis(t.Context(), first, book); err != nil {
 		t.Errorf("the interim does not follow from the first round: %v", err)
 	}
-	second := ship(t, s.By(book), n, data)
+	second := ship(t, s.WithBasis(book), n, data)
 	for i, c := range second.options.Contributions {
 		if !slices.Equal(c.Sketches[0].Data, first.Contributions[i].Sketches[0].Data) {
 			t.Fatal("the rounds have other moments")
@@ -124,7 +124,7 @@ func TestStrangeInterimIsFound(t *testing.T) {
 	data, _ := twoKinds(500, 0.6, rand.New(rand.NewPCG(8, 1)))
 	s := inTwoRounds(t, kindsColumns, "  - {side: moments}\n  - {side: codes}", noPromise, "{kind: k-means, clusters: 3}")
 	first := ship(t, s, 7, data).options
-	own, err := analysis.Interim(t.Context(), first)
+	own, err := analysis.ComputeBasis(t.Context(), first)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,9 +141,9 @@ func TestStrangeInterimIsFound(t *testing.T) {
 		b := own
 		b.Codebook.Centre, b.Codebook.Axes = slices.Clone(own.Codebook.Centre), slices.Clone(own.Codebook.Axes)
 		c.change(&b.Codebook)
-		err := analysis.CheckInterim(t.Context(), first, b)
-		var strange *analysis.InterimError
-		var deviation *codebook.Deviation
+		err := analysis.CheckBasis(t.Context(), first, b)
+		var strange *analysis.BasisError
+		var deviation *codebook.Mismatch
 		if !errors.As(err, &strange) || !errors.As(err, &deviation) || deviation.Part != c.part {
 			t.Errorf("%s: %v, want %s", name, err, c.part)
 		}

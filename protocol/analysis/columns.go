@@ -22,7 +22,7 @@ type columns struct {
 	cut    *Cut           // nil if nobody counted
 	level  estimate.Level // of each interval
 	tell   func(done, total int)
-	keep   Keeper // of dense tables; nil: none are written
+	keep   PartStore // of dense tables; nil: none are written
 }
 
 // group is the set of columns of one party, or of the union.
@@ -30,11 +30,11 @@ type group struct {
 	party     string // empty for the union
 	records   int64
 	plan      release.Plan
-	centres   []float64       // subtracted from each value, in encoded units
-	scales    []float64       // by which each value is then divided
-	own       []estimate.Own  // of each value, if the party published them; else nil
-	shortened *estimate.Noisy // how many records are not sketched unchanged; nil if nobody counted
-	first     int             // index in the Gram of the group's first column
+	centres   []float64                   // subtracted from each value, in encoded units
+	scales    []float64                   // by which each value is then divided
+	own       []estimate.PublishedMoments // of each value, if the party published them; else nil
+	shortened *estimate.Noisy             // how many records are not sketched unchanged; nil if nobody counted
+	first     int                         // index in the Gram of the group's first column
 }
 
 // columns merges the parties' sketches of one index into a Gram matrix, once for all
@@ -73,7 +73,7 @@ func (r *run) merge(ctx context.Context, index int) (*columns, error) {
 	var noise []estimate.Noise
 	for n, contribution := range r.Contributions {
 		plan := plans[n]
-		var own []estimate.Own
+		var own []estimate.PublishedMoments
 		var shortened *estimate.Noisy
 		if plan.Head() > 0 {
 			if plan, err = plan.Owned(heads[n]); err != nil {
@@ -206,7 +206,7 @@ func (c *columns) original(v variable) (estimate.Combination, bool) {
 
 func (c *columns) correlation(ctx context.Context, a study.Analysis, out *Analysis) (err error) {
 	out.Estimator = a.Estimator()
-	out.Rests = premise.Usual(a.Kind, out.Estimator)
+	out.Assumptions = premise.Usual(a.Kind, out.Estimator)
 	of := (*estimate.Gram).CorrelationE2
 	if a.Estimator() == study.E1 {
 		of = (*estimate.Gram).CorrelationE1

@@ -90,7 +90,7 @@ func (c *columns) pca(ctx context.Context, a study.Analysis, out *Analysis) erro
 		return fmt.Errorf("options of kind %T", a.Options)
 	}
 	section := &PCA{Scaled: o.Scale, Centred: o.Centre}
-	out.Rests = c.rests(o.Centre)
+	out.Assumptions = c.rests(o.Centre)
 	vars := c.variables()
 	if len(vars) > decompose.MaxEigen {
 		return unanswerable("%d columns are too many: at most %d have principal components", len(vars), decompose.MaxEigen)

@@ -34,9 +34,9 @@ func onCounts(answer func(c *counts, ctx context.Context, a study.Analysis, out 
 		if err != nil {
 			return Analysis{}, err
 		}
-		out := Analysis{Kind: a.Kind, Sketch: sk, Rests: premise.List{premise.NumbersOfUnion}}
+		out := Analysis{Kind: a.Kind, Sketch: sk, Assumptions: premise.List{premise.NumbersOfUnion}}
 		if r.Study.CountsAbsent(sk) {
-			out.Rests = append(out.Rests, premise.AbsentApart)
+			out.Assumptions = append(out.Assumptions, premise.AbsentApart)
 		}
 		return out, answer(c, ctx, a, &out)
 	}}

@@ -61,7 +61,7 @@ func read(s *study.Study, values []float64) (out []int64) {
 			continue
 		}
 		scale := c.Scale
-		if s.Wide() {
+		if s.Unlimited() {
 			scale = scale.Unlimited()
 		}
 		v, _ := scale.Encode(values[i], s.ReadBits())

@@ -24,9 +24,9 @@ const (
 // Beside them it gives the nearest positive semidefinite matrix, found in encoded units, in which
 // all columns have a range of about one.
 func (c *columns) covariance(ctx context.Context, a study.Analysis, out *Analysis) error {
-	out.Rests, out.Units = premise.List{premise.AnyPairs}, measure.Original
+	out.Assumptions, out.Units = premise.List{premise.AnyPairs}, measure.Original
 	if c.union() {
-		out.Rests = premise.List{premise.EntriesOfUnion}
+		out.Assumptions = premise.List{premise.EntriesOfUnion}
 	}
 	vars, located := c.variables(), c.locate(a, out)
 	drawn, err := c.draw(ctx, vars, located)

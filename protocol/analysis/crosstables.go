@@ -97,7 +97,7 @@ func (ts CrossTables) nothing() string {
 	cells := 0
 	for _, t := range ts {
 		for _, row := range t.Cells {
-			if slices.ContainsFunc(row, func(c TableCell) bool { return c.Count.Told() }) {
+			if slices.ContainsFunc(row, func(c TableCell) bool { return c.Count.ExcludesZero() }) {
 				return ""
 			}
 			cells += len(row)

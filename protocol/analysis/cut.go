@@ -18,17 +18,17 @@ import (
 // study or of their party or, in a standardised sketch of columns, had a value beyond three
 // spreads.
 type Cut struct {
-	Records   Number  `json:"records"`   // their number, with the noise of the count
-	Of        int64   `json:"of"`        // number of all records
-	Sensible  float64 `json:"sensible"`  // share from which answers may change by more than .4 of their standard error
-	Shortened bool    `json:"shortened"` // whether their share may be that large
-	Beyond    bool    `json:"beyond"`    // whether records with a value beyond three spreads are among them
+	Records    Number  `json:"records"`   // their number, with the noise of the count
+	Of         int64   `json:"of"`        // number of all records
+	Noticeable float64 `json:"sensible"`  // share from which answers may change by more than .4 of their standard error
+	Shortened  bool    `json:"shortened"` // whether their share may be that large
+	Beyond     bool    `json:"beyond"`    // whether records with a value beyond three spreads are among them
 }
 
 // cutOf returns what a noisy count says.
 func cutOf(count estimate.Noisy, of int64, sensible float64) *Cut {
 	return &Cut{
-		Records: number(count.Estimate(0, 0)), Of: of, Sensible: sensible,
+		Records: number(count.Estimate(0, 0)), Of: of, Noticeable: sensible,
 		Shortened: count.Value > math.Max(sensible*float64(of), 2*math.Sqrt(count.Variance)),
 	}
 }
@@ -44,7 +44,7 @@ func cutFromMoments(plan release.Plan, tallies []estimate.Tally, records int64, 
 		count.Value += t.Values[l.CutCount()]
 		count.Variance += t.Variances[l.CutCount()]
 	}
-	return cutOf(count, records, plan.Sensible(members, float64(records)))
+	return cutOf(count, records, plan.Noticeable(members, float64(records)))
 }
 
 // cutFromCells returns what parties counted with their sums of cells; nil if nothing can have been
@@ -113,7 +113,7 @@ func (c *columns) correlationError() float64 {
 				of = pair.Cosine
 			}
 			if e, err := of(); err == nil && e.Undefined == "" {
-				least = math.Min(least, e.Deviation)
+				least = math.Min(least, e.StandardError)
 			}
 		}
 	}

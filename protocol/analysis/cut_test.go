@@ -70,7 +70,7 @@ analyses: [{kind: correlation}, {kind: covariance}, {kind: inner-product}, {kind
 				t.Errorf("%s: %s: a share of %g was cut, of %g records ± %g", c.name, a.Kind, share, *a.Cut.Records.Estimate, *a.Cut.Records.StandardError)
 			}
 			if a.Cut.Shortened != c.marked || strings.Contains(a.Caution, "shortened data") != c.marked {
-				t.Errorf("%s: %s: of %g from %g on, %q", c.name, a.Kind, share, a.Cut.Sensible, a.Caution)
+				t.Errorf("%s: %s: of %g from %g on, %q", c.name, a.Kind, share, a.Cut.Noticeable, a.Caution)
 			}
 			if a.Assumption != "" && strings.Contains(a.Assumption, "shortened records") != c.marked {
 				t.Errorf("%s: %s assumes %s", c.name, a.Kind, a.Assumption)
@@ -93,7 +93,7 @@ analyses: [{kind: correlation}, {kind: covariance}, {kind: inner-product}, {kind
 			}
 			share := *a.Cut.Records.Estimate / (2 * n)
 			if share < c.least || share > c.most || *a.Cut.Records.StandardError > 100 || a.Cut.Shortened != c.marked || strings.Contains(a.Caution, "longer than the clip:") != c.marked {
-				t.Errorf("%s: %s: a share of %g was cut (± %g records), which counts from %g on: %q", c.name, a.Kind, share, *a.Cut.Records.StandardError, a.Cut.Sensible, a.Caution)
+				t.Errorf("%s: %s: a share of %g was cut (± %g records), which counts from %g on: %q", c.name, a.Kind, share, *a.Cut.Records.StandardError, a.Cut.Noticeable, a.Caution)
 			}
 			if a.Assumption != "" && (strings.Contains(a.Assumption, "shortened records") != c.marked || !strings.Contains(a.Assumption, "three spreads")) {
 				t.Errorf("%s: %s assumes %s", c.name, a.Kind, a.Assumption)

@@ -28,7 +28,7 @@ func sound() Result {
 			}}},
 			{Kind: study.Clustering, Features: make([]Feature, 3), Sections: Sections{Hierarchy: &Hierarchy{Merges: []Merge{{A: 0, B: 1}, {A: 2, B: 3}}, Leaves: []int{2, 0, 1}}}},
 			{Kind: study.Sums, Features: make([]Feature, 1), Sections: Sections{Sums: &Sums{Rows: []SumRow{{Sum: whole, Mean: whole}}}}},
-			{Kind: study.Neighbors, Features: make([]Feature, 1), Sections: Sections{Neighbors: &Neighbors{Neighbors: 1, Told: .8, Edges: [][]int{{3}}}}},
+			{Kind: study.Neighbors, Features: make([]Feature, 1), Sections: Sections{Neighbors: &Neighbors{Neighbors: 1, Reliability: .8, Edges: [][]int{{3}}}}},
 			{Kind: study.Outliers, Features: make([]Feature, 1), Sections: Sections{Outliers: &Outliers{Neighbors: 1, Above: []int{1}, Ranked: []int{1}}}},
 			{Kind: study.KMeans, Sections: Sections{KMeans: &KMeans{Clusters: 1, Sizes: []int{1}, Debiased: &whole, Suggested: &Suggested{Most: 3, Undefined: "few", Index: []float64{0, 1}}}}},
 			{Kind: study.RecordDistance, Features: []Feature{{Party: "a/0"}, {Party: "b/2"}, {Party: "b"}}, Sections: Sections{RecordDistances: &RecordDistances{Records: []ChosenRecord{{"a", 0}, {"b", 2}}}}},

@@ -30,7 +30,7 @@ type newPart struct {
 
 func (s shelf) NewPart() (analysis.NewPart, error) { return &newPart{to: s}, nil }
 
-func (p *newPart) Keep(name protocol.Digest) error {
+func (p *newPart) Commit(name protocol.Digest) error {
 	p.to[name] = bytes.Clone(p.Bytes())
 	return nil
 }
@@ -333,7 +333,7 @@ func TestKeepingFails(t *testing.T) {
 	run := ship(t, s, 7, data)
 	run.options.Keep = fullDisk{}
 	_, _, err := analysis.Run(context.Background(), run.options)
-	var keeping *analysis.KeepError
+	var keeping *analysis.StoreError
 	if !errors.As(err, &keeping) || analysis.Unanswerable(err) {
 		t.Errorf("error %v", err)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// Keeper stores the parts of dense tables while a result is computed.
-type Keeper interface {
+// PartStore stores the parts of dense tables while a result is computed.
+type PartStore interface {
 	NewPart() (NewPart, error)
 }
 
@@ -22,13 +22,13 @@ type Keeper interface {
 // with Discard.
 type NewPart interface {
 	io.Writer
-	Keep(name protocol.Digest) error
+	Commit(name protocol.Digest) error
 	Discard()
 }
 
 // denseWriter writes a table row by row.
 type denseWriter struct {
-	keep   Keeper
+	keep   PartStore
 	out    *Dense
 	gist   *gist
 	places []int // indices of the table's fields among all fields
@@ -38,7 +38,7 @@ type denseWriter struct {
 	size   int64 // of the part
 }
 
-func newDenseWriter(keep Keeper, features []Feature, with shape) *denseWriter {
+func newDenseWriter(keep PartStore, features []Feature, with shape) *denseWriter {
 	w := &denseWriter{
 		keep: keep, gist: newGist(features), codes: map[string]byte{},
 		out: &Dense{Pairs: pairsOf(len(features), with.themselves), Diagonal: with.themselves, Parts: []Part{}},
@@ -144,13 +144,13 @@ func (w *denseWriter) write(data []byte) (err error) {
 	for len(data) > 0 {
 		if w.part == nil {
 			if w.part, err = w.keep.NewPart(); err != nil {
-				return &KeepError{err}
+				return &StoreError{err}
 			}
 			w.sum, w.size = sha256.New(), 0
 		}
 		n := min(int64(len(data)), PartSize-w.size)
 		if _, err := w.part.Write(data[:n]); err != nil {
-			return &KeepError{err}
+			return &StoreError{err}
 		}
 		w.sum.Write(data[:n])
 		data, w.size = data[n:], w.size+n
@@ -169,25 +169,25 @@ func (w *denseWriter) finish() error {
 	}
 	var name protocol.Digest
 	w.sum.Sum(name[:0])
-	err := w.part.Keep(name)
+	err := w.part.Commit(name)
 	w.part = nil
 	if err != nil {
-		return &KeepError{err}
+		return &StoreError{err}
 	}
 	w.out.Parts = append(w.out.Parts, Part{SHA256: hex.EncodeToString(name[:]), Bytes: w.size})
 	return nil
 }
 
-// KeepError reports that a part could not be stored. It is not an error of an analysis.
-type KeepError struct{ Err error }
+// StoreError reports that a part could not be stored. It is not an error of an analysis.
+type StoreError struct{ Err error }
 
-func (e *KeepError) Error() string { return "storing a part of the result: " + e.Err.Error() }
+func (e *StoreError) Error() string { return "storing a part of the result: " + e.Err.Error() }
 
 // Fail returns the error of the catalogue.
-func (e *KeepError) Fail() *fail.Error { return fail.KeepingFailed.Fail() }
+func (e *StoreError) Fail() *fail.Error { return fail.KeepingFailed.Fail() }
 
 // Unwrap returns what failed.
-func (e *KeepError) Unwrap() error { return e.Err }
+func (e *StoreError) Unwrap() error { return e.Err }
 
 // discard drops an incomplete part.
 func (w *denseWriter) discard() {

@@ -95,7 +95,7 @@ func (c *counts) quantiles(ctx context.Context, a study.Analysis, out *Analysis)
 	}
 	out.Units = measure.Original
 	if c.plan.Study.CountsAbsent(c.plan.Index) {
-		out.Rests = append(out.Rests, premise.OfPresent)
+		out.Assumptions = append(out.Assumptions, premise.OfPresent)
 	}
 	var all []*estimate.Ranked
 	var bars [][]estimate.Ends
@@ -134,7 +134,7 @@ func (c *counts) quantiles(ctx context.Context, a study.Analysis, out *Analysis)
 		out.Distributions = append(out.Distributions, d)
 	}
 	if beyond {
-		out.Rests = append(out.Rests, premise.BeyondEnds)
+		out.Assumptions = append(out.Assumptions, premise.BeyondEnds)
 	}
 	return nil
 }

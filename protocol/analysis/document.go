@@ -70,24 +70,24 @@ type Sketch struct {
 
 // Analysis is one answered question.
 type Analysis struct {
-	Kind       study.AnalysisKind `json:"kind"`                                  // kind of analysis, as in the study file
-	Sketch     int                `json:"sketch"`                                // index of the study's sketch that answers it
-	Undefined  string             `json:"undefined,omitempty"`                   // why there is no answer; then everything below is empty
-	Caution    string             `json:"caution,omitempty"`                     // to be read before the numbers: what they are not about
-	Estimator  study.Estimator    `json:"estimator,omitempty"`                   // estimator of a correlation: E1 or E2
-	Assumption string             `json:"assumption,omitempty"`                  // what the numbers assume beside noise and projection, in words
-	Rests      premise.List       `json:"assumes,omitempty" by:"-" of:"assumes"` // the assumption as codes; absent if it is the usual one of the kind or the estimator
-	Units      measure.Unit       `json:"units,omitempty"`                       // units of the numbers, in words
-	Level      float64            `json:"level,omitempty"`                       // level of the intervals, in the sense of Intervals
-	Intervals  study.Intervals    `json:"intervals,omitempty"`                   // each: every interval holds by itself; all: all of the analysis hold together
-	EachLevel  float64            `json:"each_level,omitempty"`                  // level at which each interval was built, if it is not Level
-	Features   []Feature          `json:"features,omitempty" by:"i"`             // rows and columns of the matrix of pairs, or what a section is indexed by
-	Pairs      []Pair             `json:"pairs,omitempty"`                       // one per pair of features, i ≤ j
-	Dense      *Dense             `json:"dense,omitempty"`                       // in place of Pairs, if there are more than MostInline features
-	Shifts     []Pair             `json:"shifts,omitempty"`                      // group-distance: squared distances between the mean records of two parties
-	Repaired   *Repaired          `json:"repaired,omitempty"`                    // covariance and correlation: the matrix made positive semidefinite
-	Cut        *Cut               `json:"cut,omitempty"`                         // how many records were not sketched unchanged, if they were counted
-	Joined     *Joined            `json:"joined,omitempty"`                      // how records were joined; records side of a vertical study
+	Kind        study.AnalysisKind `json:"kind"`                                  // kind of analysis, as in the study file
+	Sketch      int                `json:"sketch"`                                // index of the study's sketch that answers it
+	Undefined   string             `json:"undefined,omitempty"`                   // why there is no answer; then everything below is empty
+	Caution     string             `json:"caution,omitempty"`                     // to be read before the numbers: what they are not about
+	Estimator   study.Estimator    `json:"estimator,omitempty"`                   // estimator of a correlation: E1 or E2
+	Assumption  string             `json:"assumption,omitempty"`                  // what the numbers assume beside noise and projection, in words
+	Assumptions premise.List       `json:"assumes,omitempty" by:"-" of:"assumes"` // the assumption as codes; absent if it is the usual one of the kind or the estimator
+	Units       measure.Unit       `json:"units,omitempty"`                       // units of the numbers, in words
+	Level       float64            `json:"level,omitempty"`                       // level of the intervals, in the sense of Intervals
+	Intervals   study.Intervals    `json:"intervals,omitempty"`                   // each: every interval holds by itself; all: all of the analysis hold together
+	EachLevel   float64            `json:"each_level,omitempty"`                  // level at which each interval was built, if it is not Level
+	Features    []Feature          `json:"features,omitempty" by:"i"`             // rows and columns of the matrix of pairs, or what a section is indexed by
+	Pairs       []Pair             `json:"pairs,omitempty"`                       // one per pair of features, i ≤ j
+	Dense       *Dense             `json:"dense,omitempty"`                       // in place of Pairs, if there are more than MostInline features
+	Shifts      []Pair             `json:"shifts,omitempty"`                      // group-distance: squared distances between the mean records of two parties
+	Repaired    *Repaired          `json:"repaired,omitempty"`                    // covariance and correlation: the matrix made positive semidefinite
+	Cut         *Cut               `json:"cut,omitempty"`                         // how many records were not sketched unchanged, if they were counted
+	Joined      *Joined            `json:"joined,omitempty"`                      // how records were joined; records side of a vertical study
 
 	Sections
 }
@@ -167,7 +167,7 @@ func number(e estimate.Estimate) Number {
 	if !e.Defined() {
 		return Number{Undefined: e.Undefined}
 	}
-	n := Number{Estimate: &e.Estimate, StandardError: &e.Deviation, Low: &e.Low, High: &e.High}
+	n := Number{Estimate: &e.Estimate, StandardError: &e.StandardError, Low: &e.Low, High: &e.High}
 	if p := e.Population; p.Known {
 		n.PopulationLow, n.PopulationHigh = &p.Low, &p.High
 	}

@@ -40,7 +40,7 @@ func (a Analysis) Evidence() (e Evidence, ok bool) {
 	}
 	var all []tested
 	for _, p := range pairs {
-		if p.Told() {
+		if p.ExcludesZero() {
 			e.Alone++
 		}
 		if p.whole() && !a.Unanswered(p.Number) {

@@ -48,7 +48,7 @@ func TestEvidenceHoldsTogether(t *testing.T) {
 			wrong++
 		}
 		for _, p := range a.Pairs[20:] {
-			if p.Told() {
+			if p.ExcludesZero() {
 				single++
 				break
 			}

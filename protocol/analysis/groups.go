@@ -15,7 +15,7 @@ import (
 // The noise hides single distances; means over all pairs may stand out of it. All releases share R,
 // and the intervals account for that.
 func (r *run) groupDistance(ctx context.Context, _, sk int, a study.Analysis) (Analysis, error) {
-	out := Analysis{Kind: a.Kind, Sketch: sk, Rests: premise.List{premise.AllPairs}, Units: measure.Squared}
+	out := Analysis{Kind: a.Kind, Sketch: sk, Assumptions: premise.List{premise.AllPairs}, Units: measure.Squared}
 	n := len(r.Contributions)
 	level := out.promise(a, Intervals(a.Kind, 0, n))
 	groups := make([]*estimate.Group, n)

@@ -70,7 +70,7 @@ func (c *columns) clustering(ctx context.Context, a study.Analysis, out *Analysi
 		return fmt.Errorf("options of kind %T", a.Options)
 	}
 	out.Estimator = study.E2
-	out.Rests = premise.Usual(a.Kind, out.Estimator)
+	out.Assumptions = premise.Usual(a.Kind, out.Estimator)
 	c.level = out.promise(a, Intervals(study.Correlation, len(c.variables()), len(c.groups)))
 	vars := c.variables()
 	located := c.located(vars)
@@ -118,7 +118,7 @@ func (c *columns) clustering(ctx context.Context, a study.Analysis, out *Analysi
 	}
 	section.Leaves = t.Leaves
 	for _, m := range t.Merges {
-		section.Merges = append(section.Merges, Merge{A: m.A, B: m.B, Height: m.Height, StandardError: m.Deviation, Size: m.Size, Close: m.Close})
+		section.Merges = append(section.Merges, Merge{A: m.A, B: m.B, Height: m.Height, StandardError: m.StandardError, Size: m.Size, Close: m.Close})
 	}
 	out.Hierarchy = section
 	return nil

@@ -52,9 +52,9 @@ func FromFirst(s *study.Study, id protocol.Digest, party protocol.PeerID, f prot
 	return c, nil
 }
 
-// Interim computes the basis of the second round from the first rounds. The contributions come from
+// ComputeBasis computes the basis of the second round from the first rounds. The contributions come from
 // FromFirst.
-func Interim(ctx context.Context, o Options) (b protocol.Basis, err error) {
+func ComputeBasis(ctx context.Context, o Options) (b protocol.Basis, err error) {
 	if _, looks := o.Study.Look(); looks {
 		if b, err = o.pooled(); err != nil {
 			err = fmt.Errorf("answering the first round: %w", err)
@@ -141,20 +141,20 @@ func drafted(ctx context.Context, o Options) (*codebook.Draft, error) {
 	return codebook.New(ctx, options)
 }
 
-// InterimError reports an interim that does not follow from the first rounds.
-type InterimError struct{ Err error }
+// BasisError reports an interim that does not follow from the first rounds.
+type BasisError struct{ Err error }
 
-func (e *InterimError) Error() string { return e.Fail().Error() }
+func (e *BasisError) Error() string { return e.Fail().Error() }
 
 // Fail returns the error of the catalogue.
-func (e *InterimError) Fail() *fail.Error { return fail.OtherInterim.Of(e.Err) }
+func (e *BasisError) Fail() *fail.Error { return fail.OtherInterim.Of(e.Err) }
 
 // Unwrap returns what differs.
-func (e *InterimError) Unwrap() error { return e.Err }
+func (e *BasisError) Unwrap() error { return e.Err }
 
-// CheckInterim recomputes the interim and compares. It returns an *InterimError if they differ by
+// CheckBasis recomputes the interim and compares. It returns an *BasisError if they differ by
 // more than rounding.
-func CheckInterim(ctx context.Context, o Options, b protocol.Basis) error {
+func CheckBasis(ctx context.Context, o Options, b protocol.Basis) error {
 	var differs error
 	if _, looks := o.Study.Look(); looks {
 		follows, err := o.pooled()
@@ -170,7 +170,7 @@ func CheckInterim(ctx context.Context, o Options, b protocol.Basis) error {
 		differs = d.Agrees(b.Codebook)
 	}
 	if differs != nil {
-		return &InterimError{differs}
+		return &BasisError{differs}
 	}
 	return nil
 }

@@ -92,7 +92,7 @@ func onMoments(answer func(m *moments, ctx context.Context, a study.Analysis, ou
 		if m.drawnAs, err = r.spread(m); err != nil {
 			return Analysis{}, err
 		}
-		out := Analysis{Kind: a.Kind, Sketch: sk, Caution: m.cut.caution(a.Kind), Rests: m.rests(a.Kind), Cut: m.cut}
+		out := Analysis{Kind: a.Kind, Sketch: sk, Caution: m.cut.caution(a.Kind), Assumptions: m.rests(a.Kind), Cut: m.cut}
 		for i := range m.plan.Features {
 			out.Features = append(out.Features, m.name(i))
 		}

@@ -18,20 +18,20 @@ import (
 //
 //section:lda of lda
 type LDA struct {
-	Column     string       `json:"column"`                                        // name of the label's column
-	Classes    []string     `json:"classes" by:"i" of:"class"`                     // values of the label that are distinguished
-	LeftOut    []string     `json:"left_out,omitempty" by:"-" of:"class"`          // values of the label that do not stand out of the noise
-	Drowned    []Feature    `json:"drowned,omitempty" by:"-"`                      // columns whose variance within classes does not stand out of its error
-	Ridge      float64      `json:"ridge,omitempty"`                               // share of each column's variance by which its variance within classes was raised; scores, distances and accuracies include it
-	Reference  []Feature    `json:"reference,omitempty" by:"-"`                    // values of categorical columns with which their other values are compared
-	Shares     []Number     `json:"shares" by:"classes"`                           // by class: share of the records
-	Means      [][]Number   `json:"means" by:"classes,features"`                   // by class and feature, in original units
-	Within     [][]float64  `json:"within" by:"features,features" of:"covariance"` // pooled covariance within classes, in original units
-	Weights    [][]Number   `json:"weights" by:"classes+1,features"`               // by class except the first, and feature: increase of the score over the first class's, per original unit
-	Apart      []ClassApart `json:"apart" by:"-"`                                  // distances between each two classes
-	Condition  Number       `json:"condition"`                                     // smallest eigenvalue of the correlations within classes
-	Identified float64      `json:"identified"`                                    // number of standard errors by which Condition must exceed zero if there is noise
-	Model      []Plane      `json:"model" by:"classes+1,features"`                 // by class except the first, whose score is 0: scores in encoded units around the public centre; the class with the highest score is predicted
+	Column        string       `json:"column"`                                        // name of the label's column
+	Classes       []string     `json:"classes" by:"i" of:"class"`                     // values of the label that are distinguished
+	LeftOut       []string     `json:"left_out,omitempty" by:"-" of:"class"`          // values of the label that do not stand out of the noise
+	HiddenByNoise []Feature    `json:"drowned,omitempty" by:"-"`                      // columns whose variance within classes does not stand out of its error
+	Ridge         float64      `json:"ridge,omitempty"`                               // share of each column's variance by which its variance within classes was raised; scores, distances and accuracies include it
+	Reference     []Feature    `json:"reference,omitempty" by:"-"`                    // values of categorical columns with which their other values are compared
+	Shares        []Number     `json:"shares" by:"classes"`                           // by class: share of the records
+	Means         [][]Number   `json:"means" by:"classes,features"`                   // by class and feature, in original units
+	Within        [][]float64  `json:"within" by:"features,features" of:"covariance"` // pooled covariance within classes, in original units
+	Weights       [][]Number   `json:"weights" by:"classes+1,features"`               // by class except the first, and feature: increase of the score over the first class's, per original unit
+	Apart         []ClassApart `json:"apart" by:"-"`                                  // distances between each two classes
+	Condition     Number       `json:"condition"`                                     // smallest eigenvalue of the correlations within classes
+	Identified    float64      `json:"identified"`                                    // number of standard errors by which Condition must exceed zero if there is noise
+	Model         []Plane      `json:"model" by:"classes+1,features"`                 // by class except the first, whose score is 0: scores in encoded units around the public centre; the class with the highest score is predicted
 }
 
 // ClassApart is the distance between two classes.
@@ -91,7 +91,7 @@ func (l *LDA) names(n named) error { return n.classes(l.Column, slices.Concat(l.
 func (l *LDA) people() []Number { return l.Shares }
 
 func (l *LDA) nothing() string {
-	if len(l.Apart) == 0 || slices.ContainsFunc(l.Apart, func(c ClassApart) bool { return c.Distance.Told() }) {
+	if len(l.Apart) == 0 || slices.ContainsFunc(l.Apart, func(c ClassApart) bool { return c.Distance.ExcludesZero() }) {
 		return ""
 	}
 	if len(l.Apart) == 1 {
@@ -110,8 +110,8 @@ func (m *moments) lda(_ context.Context, a study.Analysis, out *Analysis) error 
 	if !ok {
 		return fmt.Errorf("no column has role: label")
 	}
-	section := &LDA{Column: label.Name, Identified: estimate.Identified}
-	out.Units, out.Rests = measure.Original, m.rests(study.LDA, premise.Normal)
+	section := &LDA{Column: label.Name, Identified: estimate.MinConditionZ}
+	out.Units, out.Assumptions = measure.Original, m.rests(study.LDA, premise.Normal)
 	classes := label.Classes()
 	all := slices.DeleteFunc(m.all(), func(i int) bool { return m.column(i).Name == label.Name })
 	options := estimate.DiscriminantOptions{}
@@ -140,7 +140,7 @@ func (m *moments) lda(_ context.Context, a study.Analysis, out *Analysis) error 
 		if slices.Contains(found.On, i) {
 			out.Features = append(out.Features, m.name(all[i]))
 		} else {
-			section.Drowned = append(section.Drowned, m.name(all[i]))
+			section.HiddenByNoise = append(section.HiddenByNoise, m.name(all[i]))
 		}
 	}
 	options.On, options.Ridge, section.Ridge = found.On, found.Ridge, found.Ridge

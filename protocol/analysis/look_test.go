@@ -106,13 +106,13 @@ func (p *pooling) answers(t testing.TB, entropy *rand.ChaCha8) (protocol.Basis, 
 	var b protocol.Basis
 	if p.study.TwoRounds() {
 		var err error
-		if b, err = analysis.Interim(t.Context(), o); err != nil {
+		if b, err = analysis.ComputeBasis(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(release.CheckInterim(p.study, b), analysis.CheckInterim(t.Context(), o, b)); err != nil {
+		if err := errors.Join(release.CheckInterim(p.study, b), analysis.CheckBasis(t.Context(), o, b)); err != nil {
 			t.Fatal(err)
 		}
-		o.Study = p.study.By(b)
+		o.Study = p.study.WithBasis(b)
 		for i := range p.study.Sketches {
 			if !p.study.SecondRound(i) {
 				continue
@@ -288,13 +288,13 @@ func TestStrangeClipIsFound(t *testing.T) {
 	} {
 		p := &pooling{c.of, data, map[string][]sketch.Sketch{}}
 		o := p.first(t, source(9))
-		b, err := analysis.Interim(t.Context(), o)
+		b, err := analysis.ComputeBasis(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		c.change(&b)
-		err = analysis.CheckInterim(t.Context(), o, b)
-		var strange *analysis.InterimError
+		err = analysis.CheckBasis(t.Context(), o, b)
+		var strange *analysis.BasisError
 		if errors.As(err, &strange) != (c.says != "") || err != nil && !strings.Contains(strange.Unwrap().Error(), c.says) {
 			t.Errorf("%s: %v, want %q", name, err, c.says)
 		}

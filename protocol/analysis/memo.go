@@ -15,12 +15,12 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Memo stores intermediate results of a run on records that are gathered on the disk, which takes
+// Checkpoint stores intermediate results of a run on records that are gathered on the disk, which takes
 // long. A restarted run on the same contributions continues from them.
-type Memo interface {
-	// Recall calls read with what was stored; it does not call it if nothing was.
-	Recall(step string, read func(io.Reader) error) error
-	Remember(step string, write func(io.Writer) error) error
+type Checkpoint interface {
+	// Load calls read with what was stored; it does not call it if nothing was.
+	Load(step string, read func(io.Reader) error) error
+	Save(step string, write func(io.Writer) error) error
 }
 
 // recall reads the stored result of a step. It returns false if there is none, or not in this
@@ -30,12 +30,12 @@ func (r *run) recall(sk int, step string, into any) (bool, error) {
 		return false, err
 	}
 	known := false
-	err := r.Memo.Recall(step, func(from io.Reader) error {
+	err := r.Memo.Load(step, func(from io.Reader) error {
 		known = json.NewDecoder(from).Decode(into) == nil
 		return nil
 	})
 	if err != nil {
-		return false, &KeepError{err}
+		return false, &StoreError{err}
 	}
 	return known, nil
 }
@@ -44,8 +44,8 @@ func (r *run) remember(sk int, step string, found any) error {
 	if n, err := r.needs(sk); err != nil || r.Memo == nil || !n.apart {
 		return err
 	}
-	if err := r.Memo.Remember(step, func(to io.Writer) error { return json.NewEncoder(to).Encode(found) }); err != nil {
-		return &KeepError{err}
+	if err := r.Memo.Save(step, func(to io.Writer) error { return json.NewEncoder(to).Encode(found) }); err != nil {
+		return &StoreError{err}
 	}
 	return nil
 }
@@ -75,26 +75,26 @@ func (r *run) once(index, sk int, answer func() (Analysis, error)) (Analysis, er
 			}
 		}
 	}
-	if err := r.Memo.Remember(step, func(to io.Writer) error {
+	if err := r.Memo.Save(step, func(to io.Writer) error {
 		w := bufio.NewWriterSize(to, 1<<16)
 		if err := errors.Join(json.NewEncoder(w).Encode(out), json.NewEncoder(w).Encode(len(told)), keep(w, told)); err != nil {
 			return err
 		}
 		return w.Flush()
 	}); err != nil {
-		return out, &KeepError{err}
+		return out, &StoreError{err}
 	}
 	return out, nil
 }
 
 // answered restores a stored answer, and what it tells each contribution.
 func (r *run) answered(sk int, step string) (out Analysis, known bool, err error) {
-	from, err := r.lasting(sk)
+	from, err := r.persistent(sk)
 	if err != nil {
 		return out, false, err
 	}
 	var told [][]RowColumn
-	err = r.Memo.Recall(step, func(kept io.Reader) error {
+	err = r.Memo.Load(step, func(kept io.Reader) error {
 		first := json.NewDecoder(kept)
 		if first.Decode(&out) != nil {
 			return nil
@@ -117,7 +117,7 @@ func (r *run) answered(sk int, step string) (out Analysis, known bool, err error
 		return nil
 	})
 	if err != nil {
-		return out, false, &KeepError{err}
+		return out, false, &StoreError{err}
 	}
 	if !known {
 		return Analysis{}, false, nil
@@ -139,7 +139,7 @@ type centroids struct {
 // kmeans clusters points, starting from the centroids of an earlier run if they are stored.
 func (r *run) kmeans(ctx context.Context, index, sk int, points *mat.Dense, o study.KMeansOptions) (cluster.Result, error) {
 	step := fmt.Sprintf("centroids-%d", index)
-	from, err := r.passing(sk)
+	from, err := r.scratch(sk)
 	if err != nil {
 		return cluster.Result{}, err
 	}

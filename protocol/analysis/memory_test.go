@@ -24,7 +24,7 @@ import (
 type drained struct{ io.Writer }
 
 func (d drained) NewPart() (analysis.NewPart, error) { return drained{io.Discard}, nil }
-func (drained) Keep(protocol.Digest) error           { return nil }
+func (drained) Commit(protocol.Digest) error         { return nil }
 func (drained) Discard()                             {}
 
 // counting is storage beside the memory. Since it is really on the heap, it keeps what it gives to

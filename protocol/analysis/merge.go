@@ -29,7 +29,7 @@ func (r *run) mergedColumns(plan release.Plan, index int, add bool) (sketch.Sket
 			out.Cols += s.Cols
 		}
 	}
-	from, err := r.lasting(index)
+	from, err := r.persistent(index)
 	if err != nil {
 		return out, nil, err
 	}
@@ -89,7 +89,7 @@ func (c Contribution) addTo(to sketch.Sketch, index, offset, before int) (head [
 func (r *run) summed(plan release.Plan, index int) (sketch.Sketch, error) {
 	first := r.Contributions[0].Sketches[index]
 	out := sketch.Sketch{Side: first.Side, Rows: first.Rows, Cols: first.Cols}
-	from, err := r.passing(index)
+	from, err := r.scratch(index)
 	if err != nil {
 		return out, err
 	}
@@ -125,7 +125,7 @@ func (r *run) summed(plan release.Plan, index int) (sketch.Sketch, error) {
 }
 
 // whole returns one contribution's sketch of sums, in the room that from gives.
-func (c Contribution) whole(from room.Giver, index int) (sketch.Sketch, error) {
+func (c Contribution) whole(from room.Allocator, index int) (sketch.Sketch, error) {
 	s := c.Sketches[index]
 	if s.Data != nil || c.Scan == nil {
 		return s, nil

@@ -47,7 +47,7 @@ type moments struct {
 	drawnAs   *estimate.Summed // source of the spread of values
 	level     estimate.Level   // of each interval
 	tell      func(done, total int)
-	keep      Keeper // of dense tables; nil: none are written
+	keep      PartStore // of dense tables; nil: none are written
 }
 
 // axes describe the values of records in sums: encoded, around the public centre. They give the
@@ -112,7 +112,7 @@ func (r *run) moments(index int) (*moments, error) {
 		if err != nil {
 			return nil, err
 		}
-		from, err := r.passing(index)
+		from, err := r.scratch(index)
 		if err != nil {
 			return nil, err
 		}
@@ -136,7 +136,7 @@ func (r *run) moments(index int) (*moments, error) {
 
 // plainTallies adds up the parties' unmasked moments, one release after the other.
 func (r *run) plainTallies(plan release.Plan, index int) (out []estimate.Tally, err error) {
-	from, err := r.passing(index)
+	from, err := r.scratch(index)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (r *run) plainTallies(plan release.Plan, index int) (out []estimate.Tally, 
 
 // tally adds one contribution's tally to the common one, or appends it if it has its own centre and
 // scale. It frees the room it needed in passing.
-func (r *run) tally(out *[]estimate.Tally, plan release.Plan, c Contribution, index int, lasting room.Giver) (err error) {
+func (r *run) tally(out *[]estimate.Tally, plan release.Plan, c Contribution, index int, lasting room.Allocator) (err error) {
 	passing := lasting
 	if lasting != nil {
 		part := r.Scratch.Part()
@@ -202,7 +202,7 @@ func (m *moments) rests(kind study.AnalysisKind, own ...premise.Code) premise.Li
 	if s.Records.Missing == study.MissingCentre {
 		rests = append(rests, premise.MissingIsCentre)
 	}
-	if !s.Wide() && slices.ContainsFunc(m.plan.Features, func(f study.Feature) bool {
+	if !s.Unlimited() && slices.ContainsFunc(m.plan.Features, func(f study.Feature) bool {
 		_, _, centred := s.Columns[f.Column].Scale.CentreSpread()
 		return centred
 	}) {
@@ -335,7 +335,7 @@ func (m *moments) regression(_ context.Context, a study.Analysis, out *Analysis)
 	if !ok {
 		return fmt.Errorf("options of kind %T", a.Options)
 	}
-	section := &Regression{Identified: estimate.Identified}
+	section := &Regression{Identified: estimate.MinConditionZ}
 	out.Units, out.Features = measure.Original, nil
 	vars, target := explaining(o, section, len(m.plan.Features), m.of)
 	found, why := m.estimates.Moments(vars)

@@ -239,21 +239,21 @@ func (q Quotas) Needs(s *study.Study, index int, records int64) (int64, error) {
 	return n.memory.of(records), err
 }
 
-// Gathers returns how many bytes of a sketch are on the disk while it is analysed, beside its
+// ScratchDisk returns how many bytes of a sketch are on the disk while it is analysed, beside its
 // releases.
-func (q Quotas) Gathers(s *study.Study, index int, records int64) (int64, error) {
+func (q Quotas) ScratchDisk(s *study.Study, index int, records int64) (int64, error) {
 	n, err := q.needs(s, index, records)
 	return n.gathered.of(records), err
 }
 
-// Apart reports whether a sketch of so many records is gathered on the disk.
-func (q Quotas) Apart(s *study.Study, index int, records int64) (bool, error) {
+// OnDisk reports whether a sketch of so many records is gathered on the disk.
+func (q Quotas) OnDisk(s *study.Study, index int, records int64) (bool, error) {
 	n, err := q.needs(s, index, records)
 	return n.apart, err
 }
 
 // dense returns a zero matrix of rows × cols in the room that from gives.
-func dense(from room.Giver, rows, cols int) (*mat.Dense, error) {
+func dense(from room.Allocator, rows, cols int) (*mat.Dense, error) {
 	data, err := room.Of[float64](from, rows*cols)
 	if err != nil {
 		return nil, err

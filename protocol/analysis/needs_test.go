@@ -189,7 +189,7 @@ func TestRecordsApart(t *testing.T) {
 			t.Errorf("%s: %d bytes lie apart, for %d records and more", name, given.given, most)
 		}
 		given.full = errors.New("full")
-		var keeping *analysis.KeepError
+		var keeping *analysis.StoreError
 		if _, _, err := analysis.Run(t.Context(), sent.options); !errors.As(err, &keeping) || !errors.Is(err, given.full) {
 			t.Errorf("%s: no room anywhere: %v", name, err)
 		}
@@ -204,14 +204,14 @@ type remembered struct {
 
 var errKilled = errors.New("killed")
 
-func (m *remembered) Recall(step string, read func(io.Reader) error) error {
+func (m *remembered) Load(step string, read func(io.Reader) error) error {
 	if found, kept := m.steps[step]; kept {
 		return read(bytes.NewReader(found))
 	}
 	return nil
 }
 
-func (m *remembered) Remember(step string, write func(io.Writer) error) error {
+func (m *remembered) Save(step string, write func(io.Writer) error) error {
 	if m.left == 0 {
 		return errKilled
 	}

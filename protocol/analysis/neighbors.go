@@ -23,14 +23,14 @@ import (
 //
 //section:neighbors of neighbors
 type Neighbors struct {
-	Neighbors int        `json:"neighbors"`                                   // number of neighbours of each record
-	Nearest   []Quantile `json:"nearest" by:"share"`                          // quantiles of the records' squared distances from their nearest neighbour, without the noise
-	Farthest  []Quantile `json:"farthest" by:"share"`                         // the same for the last of their neighbours
-	Across    float64    `json:"across"`                                      // share of neighbours that another party holds
-	Unrelated float64    `json:"unrelated"`                                   // what Across would be if the holder of a record made no difference
-	Edges     [][]int    `json:"edges" by:"features,features" of:"neighbors"` // Edges[i][j]: number of neighbours that records of party i have at party j, by Features
-	Told      float64    `json:"told"`                                        // share of the variation of distances that is due to records and not to errors; at least estimate.ToldApart
-	Unbounded string     `json:"unbounded,omitempty"`                         // why parties get distances without intervals
+	Neighbors   int        `json:"neighbors"`                                   // number of neighbours of each record
+	Nearest     []Quantile `json:"nearest" by:"share"`                          // quantiles of the records' squared distances from their nearest neighbour, without the noise
+	Farthest    []Quantile `json:"farthest" by:"share"`                         // the same for the last of their neighbours
+	Across      float64    `json:"across"`                                      // share of neighbours that another party holds
+	Unrelated   float64    `json:"unrelated"`                                   // what Across would be if the holder of a record made no difference
+	Edges       [][]int    `json:"edges" by:"features,features" of:"neighbors"` // Edges[i][j]: number of neighbours that records of party i have at party j, by Features
+	Reliability float64    `json:"told"`                                        // share of the variation of distances that is due to records and not to errors; at least estimate.LeastReliability
+	Unbounded   string     `json:"unbounded,omitempty"`                         // why parties get distances without intervals
 }
 
 // Quantile is a value that a share of the values does not exceed.
@@ -53,8 +53,8 @@ func (n *Neighbors) check(a Analysis) error {
 			}
 		}
 	}
-	if !(n.Told >= estimate.ToldApart && n.Told <= 1) {
-		return fmt.Errorf("neighbours that are told apart by %g", n.Told)
+	if !(n.Reliability >= estimate.LeastReliability && n.Reliability <= 1) {
+		return fmt.Errorf("neighbours that are told apart by %g", n.Reliability)
 	}
 	if !(n.Across >= 0 && n.Across <= 1 && n.Unrelated >= 0 && n.Unrelated <= 1) {
 		return fmt.Errorf("shares of %g and %g of the neighbours", n.Across, n.Unrelated)
@@ -89,7 +89,7 @@ func (r *run) neighbors(ctx context.Context, index, sk int, a study.Analysis) (A
 		return Analysis{}, err
 	}
 	m := all.len()
-	out := Analysis{Kind: a.Kind, Sketch: sk, Joined: all.joined, Rests: premise.List{premise.NearestChosen}, Units: measure.Squared, Features: r.parties()}
+	out := Analysis{Kind: a.Kind, Sketch: sk, Joined: all.joined, Assumptions: premise.List{premise.NearestChosen}, Units: measure.Squared, Features: r.parties()}
 	// For each record, or for all together, the upper ends for all other records hold together, and
 	// so do the lower ends of the nearest. So the upper ends of the nearest hold, whichever these
 	// are.
@@ -106,12 +106,12 @@ func (r *run) neighbors(ctx context.Context, index, sk int, a study.Analysis) (A
 	if err != nil {
 		return Analysis{}, err
 	}
-	from, err := r.passing(sk)
+	from, err := r.scratch(sk)
 	if err != nil {
 		return Analysis{}, err
 	}
 	d.sort(graph)
-	out.Neighbors = &Neighbors{Neighbors: o.Neighbors, Told: told, Unbounded: d.of(0, 0, 0).Undefined}
+	out.Neighbors = &Neighbors{Neighbors: o.Neighbors, Reliability: told, Unbounded: d.of(0, 0, 0).Undefined}
 	out.Neighbors.count(graph, all, len(r.Contributions))
 	if out.Neighbors.Nearest, err = d.quantiles(from, graph, 0); err != nil {
 		return Analysis{}, err
@@ -119,7 +119,7 @@ func (r *run) neighbors(ctx context.Context, index, sk int, a study.Analysis) (A
 	if out.Neighbors.Farthest, err = d.quantiles(from, graph, o.Neighbors-1); err != nil {
 		return Analysis{}, err
 	}
-	return out, r.tellAll(teller{run: r, all: all, graph: graph, distances: d, column: RowColumn{Analysis: index, Sketch: sk}})
+	return out, r.reportAll(teller{run: r, all: all, graph: graph, distances: d, column: RowColumn{Analysis: index, Sketch: sk}})
 }
 
 // graph returns the graph of nearest neighbours.
@@ -127,7 +127,7 @@ func (r *run) graph(ctx context.Context, index, sk int, kind study.AnalysisKind,
 	if m := all.len(); k >= m {
 		return neighbor.Graph{}, unanswerable("%d neighbours are asked for, and each of %d records has only %d others", k, m, m-1)
 	}
-	from, err := r.passing(sk)
+	from, err := r.scratch(sk)
 	if err != nil {
 		return neighbor.Graph{}, err
 	}
@@ -320,20 +320,20 @@ func (d *distances) told(all *points, pairs func(yield func(x, y int))) (float64
 	})
 	law := d.law
 	law.Noise.Variance, law.Noise.FourthCumulant = noise.Variance/n, noise.FourthCumulant/n
-	return apart(law.Told(mean, squares/n))
+	return apart(law.Reliability(mean, squares/n))
 }
 
 // apart returns an error if the variation of distances is mostly due to errors.
 func apart(told float64) (float64, error) {
-	if told < estimate.ToldApart {
+	if told < estimate.LeastReliability {
 		return 0, unanswerable("the nearest records cannot be told apart: noise and projection cause %.0f %% of the variation of distances; the order of distances is meaningful below %.0f %%",
-			100*(1-max(0, told)), 100*(1-estimate.ToldApart))
+			100*(1-max(0, told)), 100*(1-estimate.LeastReliability))
 	}
 	return told, nil
 }
 
 // quantiles returns those of the records' distances from their neighbour of a rank.
-func (d *distances) quantiles(from room.Giver, graph neighbor.Graph, rank int) ([]Quantile, error) {
+func (d *distances) quantiles(from room.Allocator, graph neighbor.Graph, rank int) ([]Quantile, error) {
 	values, err := room.Of[float64](from, graph.Len())
 	if err != nil {
 		return nil, err
@@ -359,14 +359,14 @@ type teller struct {
 	drawn   []bool    // by record: whether it has a handle
 }
 
-// tellAll tells each contribution its part of the graph.
-func (r *run) tellAll(t teller) error {
+// reportAll tells each contribution its part of the graph.
+func (r *run) reportAll(t teller) error {
 	sk := t.column.Sketch
-	from, err := r.passing(sk)
+	from, err := r.scratch(sk)
 	if err != nil {
 		return err
 	}
-	lasting, err := r.lasting(sk)
+	lasting, err := r.persistent(sk)
 	if err != nil {
 		return err
 	}
@@ -392,7 +392,7 @@ func (r *run) tellAll(t teller) error {
 }
 
 // tell adds, for each rank, who the neighbour is, and its distance with the interval.
-func (t *teller) tell(from room.Giver) error {
+func (t *teller) tell(from room.Allocator) error {
 	of := t.all.of[t.to]
 	for i := range t.own {
 		t.own[i] = -1
@@ -421,7 +421,7 @@ func (t *teller) tell(from room.Giver) error {
 }
 
 // rank returns the columns about the neighbours of a rank.
-func (t *teller) rank(from room.Giver, of rows, rank int) (_ []RowColumn, err error) {
+func (t *teller) rank(from room.Allocator, of rows, rank int) (_ []RowColumn, err error) {
 	who, distance, low, high := t.named(neighborColumn, rank), t.named(distanceColumn, rank), t.named(distanceLowColumn, rank), t.named(distanceHighColumn, rank)
 	n := of.len()
 	if who.coded, err = newCoded(from, t.names, n, true); err != nil {

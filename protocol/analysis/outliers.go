@@ -64,7 +64,7 @@ func (r *run) outliers(ctx context.Context, index, sk int, a study.Analysis) (An
 	if err != nil {
 		return Analysis{}, err
 	}
-	from, err := r.passing(sk)
+	from, err := r.scratch(sk)
 	if err != nil {
 		return Analysis{}, err
 	}
@@ -75,11 +75,11 @@ func (r *run) outliers(ctx context.Context, index, sk int, a study.Analysis) (An
 	if _, err := d.told(all, pairsWithin(all)); err != nil {
 		return Analysis{}, err
 	}
-	out := Analysis{Kind: a.Kind, Sketch: sk, Joined: all.joined, Rests: premise.List{premise.AsReleased}, Units: measure.Density, Features: r.parties()}
+	out := Analysis{Kind: a.Kind, Sketch: sk, Joined: all.joined, Assumptions: premise.List{premise.AsReleased}, Units: measure.Density, Features: r.parties()}
 	section := &Outliers{Neighbors: o.Neighbors, Score: o.Score, Top: min(o.Top, all.len()), Threshold: lofStandsOut}
 	var scores []float64
 	if o.Score == study.ScoreDistance {
-		out.Rests, out.Units = premise.List{premise.NoiseTakenOff}, measure.Squared
+		out.Assumptions, out.Units = premise.List{premise.NoiseTakenOff}, measure.Squared
 		if scores, err = room.Of[float64](from, all.len()); err != nil {
 			return Analysis{}, err
 		}
@@ -117,7 +117,7 @@ func (r *run) outliers(ctx context.Context, index, sk int, a study.Analysis) (An
 }
 
 // standing marks the records that stand out with 1.
-func (o *Outliers) standing(from room.Giver, scores []float64) ([]int, error) {
+func (o *Outliers) standing(from room.Allocator, scores []float64) ([]int, error) {
 	out, err := room.Of[int](from, len(scores))
 	for i := range out {
 		if scores[i] > o.Threshold {
@@ -129,7 +129,7 @@ func (o *Outliers) standing(from room.Giver, scores []float64) ([]int, error) {
 
 // rank counts outliers and ranked records, and returns the rank of each record: 1 for the greatest
 // score, 0 if it is not ranked.
-func (o *Outliers) rank(from room.Giver, scores []float64, all *points, parties int) ([]int, error) {
+func (o *Outliers) rank(from room.Allocator, scores []float64, all *points, parties int) ([]int, error) {
 	o.Above, o.Ranked = make([]int, parties), make([]int, parties)
 	order, err := room.Of[int](from, len(scores))
 	if err != nil {
@@ -154,7 +154,7 @@ func (o *Outliers) rank(from room.Giver, scores []float64, all *points, parties 
 }
 
 // quantiles returns the usual quantiles, with linear interpolation.
-func quantiles(from room.Giver, values []float64) ([]Quantile, error) {
+func quantiles(from room.Allocator, values []float64) ([]Quantile, error) {
 	sorted, err := room.Of[float64](from, len(values))
 	if err != nil {
 		return nil, err

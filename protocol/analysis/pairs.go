@@ -66,7 +66,7 @@ const (
 
 // writePairs writes all pairs of an analysis's features into a table. If products is not nil, it
 // returns the Gram of some features, which is passed to of.
-func writePairs(ctx context.Context, keep Keeper, out *Analysis, with shape, products func(some []int) (*estimate.Gram, error), of func(g *estimate.Gram, i, j int) estimate.Estimate) error {
+func writePairs(ctx context.Context, keep PartStore, out *Analysis, with shape, products func(some []int) (*estimate.Gram, error), of func(g *estimate.Gram, i, j int) estimate.Estimate) error {
 	n := len(out.Features)
 	w := newDenseWriter(keep, out.Features, with)
 	defer w.discard() // also after a panic

@@ -167,7 +167,7 @@ func (r *run) stacked(ctx context.Context, sk int) (*points, error) {
 		return nil, err
 	}
 	out.has = []holding{{noise: plan.NoiseOf(0, 1, 1)}}
-	from, err := r.lasting(sk)
+	from, err := r.persistent(sk)
 	if err != nil {
 		return nil, err
 	}
@@ -255,7 +255,7 @@ func (r *run) join(ctx context.Context, sk int) (*points, error) {
 	if err != nil {
 		return nil, err
 	}
-	from, err := r.lasting(sk)
+	from, err := r.persistent(sk)
 	if err != nil {
 		return nil, err
 	}
@@ -425,7 +425,7 @@ func (p *points) isWhole(record int) bool {
 
 // wholes copies the count records that every contribution holds, without their holders.
 func (r *run) wholes(sk int, p *points, count int) (*points, error) {
-	from, err := r.passing(sk)
+	from, err := r.scratch(sk)
 	if err != nil {
 		return nil, err
 	}

@@ -138,7 +138,7 @@ func (n *nearest) told() error {
 		mean += (own - mean) / count
 		within += (squares/float64(of) - within) / count
 	}
-	_, err := apart(law.Told(mean, within))
+	_, err := apart(law.Reliability(mean, within))
 	return err
 }
 

@@ -57,7 +57,7 @@ func (r *Regression) people() []Number {
 }
 
 func (r *Regression) nothing() string {
-	if r.RSquared.Told() || slices.ContainsFunc(r.Coefficients, Number.Told) {
+	if r.RSquared.ExcludesZero() || slices.ContainsFunc(r.Coefficients, Number.ExcludesZero) {
 		return ""
 	}
 	return fmt.Sprintf("0 of %d coefficients clearly differ from 0", len(r.Coefficients))
@@ -71,8 +71,8 @@ func (c *columns) regression(ctx context.Context, a study.Analysis, out *Analysi
 	if !ok {
 		return fmt.Errorf("options of kind %T", a.Options)
 	}
-	section := &Regression{Ridge: o.Ridge.By, Identified: estimate.Identified}
-	out.Rests, out.Units = c.rests(true), measure.Original
+	section := &Regression{Ridge: o.Ridge.By, Identified: estimate.MinConditionZ}
+	out.Assumptions, out.Units = c.rests(true), measure.Original
 	columns := c.variables()
 	at, target := explaining(o, section, len(columns), func(i int) (study.Column, Feature) { return c.column(columns[i]), c.name(columns[i]) })
 	var vars []variable

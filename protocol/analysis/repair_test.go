@@ -13,7 +13,7 @@ import (
 
 // A repair that fails says why, and leaves the pairs unchanged. A cancelled one gives no answer.
 func TestRepairThatFails(t *testing.T) {
-	pairs := []Pair{pair(0, 1, estimate.Estimate{Interval: estimate.Interval{Estimate: 0.5, Low: 0.3, High: 0.7}, Deviation: 0.1})}
+	pairs := []Pair{pair(0, 1, estimate.Estimate{Interval: estimate.Interval{Estimate: 0.5, Low: 0.3, High: 0.7}, StandardError: 0.1})}
 	fail := func(context.Context, mat.Symmetric) (decompose.Repair, error) {
 		return decompose.Repair{}, errors.New("no end in sight")
 	}

@@ -53,20 +53,20 @@ type Options struct {
 	Analyses []study.Analysis
 	Entropy  io.Reader      // for handles of records that are told to other parties; required for neighbors
 	Memory   int64          // bytes that an analysis may use; what needs more is undefined. Default: no limit
-	Memo     Memo           // stores the results of long steps. Default: an interrupted run begins anew
+	Memo     Checkpoint     // stores the results of long steps. Default: an interrupted run begins anew
 	Scratch  Scratch        // holds what does not fit into Memory, and some of what Run returns. Default: such analyses are undefined
 	Workers  int            // goroutines; results do not depend on it. Default 1
 	Observe  func(Progress) // called with the progress of long analyses, ten times each; default: nil
 	Failed   func(Failure)  // called with each failed analysis, for a log; default: nil
 	// Keep stores the tables of analyses of more than MostInline features. Default: the result
 	// itself holds all pairs, which takes much memory.
-	Keep Keeper
+	Keep PartStore
 }
 
 // Scratch is storage beside the memory, such as mapped files. What it gives is used until Run
 // returns, and afterwards by Labels.
 type Scratch interface {
-	room.Giver
+	room.Allocator
 	Part() room.Part
 }
 
@@ -177,14 +177,14 @@ func Run(ctx context.Context, o Options) (Result, []Labels, error) {
 // attempt answers an analysis, or says why it is undefined. An error ends the run.
 func (r *run) attempt(ctx context.Context, index int, a study.Analysis) (Analysis, error) {
 	answer, stack, err := r.recovered(ctx, index, a)
-	switch why, broken, keeping, noRoom := (*noAnswer)(nil), (*brokenInput)(nil), (*KeepError)(nil), (*room.Error)(nil); {
+	switch why, broken, keeping, noRoom := (*noAnswer)(nil), (*brokenInput)(nil), (*StoreError)(nil), (*room.Error)(nil); {
 	case err == nil:
 		answer.word()
 		return answer, nil
 	case errors.As(err, &broken) || errors.As(err, &keeping):
 		return Analysis{}, err
 	case errors.As(err, &noRoom):
-		return Analysis{}, &KeepError{err}
+		return Analysis{}, &StoreError{err}
 	case ctx.Err() != nil:
 		return Analysis{}, ctx.Err()
 	case !errors.As(err, &why):
@@ -227,9 +227,9 @@ type run struct {
 	part     room.Part       // of Scratch, for the analysis being answered; nil: none taken yet
 }
 
-// passing returns room for one analysis; lasting returns room that stays until Run has returned and
+// scratch returns room for one analysis; lasting returns room that stays until Run has returned and
 // after. Both are nil, which means memory, if the sketch fits into memory.
-func (r *run) passing(sk int) (room.Giver, error) {
+func (r *run) scratch(sk int) (room.Allocator, error) {
 	n, err := r.needs(sk)
 	if err != nil || !n.apart {
 		return nil, err
@@ -240,7 +240,7 @@ func (r *run) passing(sk int) (room.Giver, error) {
 	return r.part, nil
 }
 
-func (r *run) lasting(sk int) (room.Giver, error) {
+func (r *run) persistent(sk int) (room.Allocator, error) {
 	n, err := r.needs(sk)
 	if err != nil || !n.apart {
 		return nil, err
@@ -255,7 +255,7 @@ func (r *run) clear() error {
 	}
 	err := r.part.Close()
 	if r.part = nil; err != nil {
-		return &KeepError{err}
+		return &StoreError{err}
 	}
 	return nil
 }
@@ -295,7 +295,7 @@ func (r *run) answer(ctx context.Context, index int, a study.Analysis) (Analysis
 	if r.FirstOnly && r.Study.SecondRound(sk) {
 		return Analysis{}, unanswerable("it needs the second round, of which too few releases arrived before the deadline")
 	}
-	if err := r.makeRoom(sk); err != nil {
+	if err := r.freeMemory(sk); err != nil {
 		return Analysis{}, err
 	}
 	row, side := kindOf(a.Kind), r.Study.Sketches[sk].Side
@@ -310,18 +310,18 @@ func (r *run) answer(ctx context.Context, index int, a study.Analysis) (Analysis
 	if c, ok := r.merged[sk]; ok {
 		out.Cut, out.Caution = c.cut, c.cut.caution(a.Kind)
 	}
-	if len(out.Rests) > 0 {
-		out.Rests = append(r.restsOnCut(sk, out.Cut), out.Rests...)
+	if len(out.Assumptions) > 0 {
+		out.Assumptions = append(r.restsOnCut(sk, out.Cut), out.Assumptions...)
 		if r.Study.Records.Missing.Stays() {
-			out.Rests = append(premise.List{premise.MissingIsCentre}, out.Rests...)
+			out.Assumptions = append(premise.List{premise.MissingIsCentre}, out.Assumptions...)
 		}
 	}
 	return out, err
 }
 
-// makeRoom returns an error if a sketch needs more memory than allowed. If all sketches together
+// freeMemory returns an error if a sketch needs more memory than allowed. If all sketches together
 // need more, it drops what was merged of the others.
-func (r *run) makeRoom(sk int) error {
+func (r *run) freeMemory(sk int) error {
 	if r.Memory == 0 {
 		return nil
 	}

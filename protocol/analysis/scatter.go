@@ -41,7 +41,7 @@ const (
 
 // scatter draws the points of a clustering, and its centroids if it has them. It returns nil if
 // there is nothing to see, or if the points carry no noise.
-func scatter(ctx context.Context, from room.Giver, points *mat.Dense, found cluster.Result, mechanism dp.Mechanism) (*Scatter, error) {
+func scatter(ctx context.Context, from room.Allocator, points *mat.Dense, found cluster.Result, mechanism dp.Mechanism) (*Scatter, error) {
 	rows, cols := points.Dims()
 	if mechanism == dp.None || cols < 2 || len(found.Sizes) > mostDrawn {
 		return nil, nil
@@ -96,7 +96,7 @@ func scatter(ctx context.Context, from room.Giver, points *mat.Dense, found clus
 }
 
 // groups is scatter for points with a group each, without centroids.
-func groups(ctx context.Context, from room.Giver, points *mat.Dense, of []int, count int, mechanism dp.Mechanism) (*Scatter, error) {
+func groups(ctx context.Context, from room.Allocator, points *mat.Dense, of []int, count int, mechanism dp.Mechanism) (*Scatter, error) {
 	found := cluster.Result{Labels: of, Sizes: make([]int, count)}
 	for _, group := range of {
 		found.Sizes[group]++

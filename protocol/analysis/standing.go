@@ -16,8 +16,8 @@ import (
 // The methods below read documents that were not validated: a number may lack an end, and a pair
 // may have an index out of range.
 
-// Told reports whether the number clearly differs from 0.
-func (n Number) Told() bool { return n.Shown().Told() }
+// ExcludesZero reports whether the number clearly differs from 0.
+func (n Number) ExcludesZero() bool { return n.Shown().ExcludesZero() }
 
 func (n Number) whole() bool { return n.Estimate != nil && n.Low != nil && n.High != nil }
 
@@ -102,13 +102,13 @@ func Differing(clear, of int64, which string) string {
 
 func onePair(which string) string { return "the one pair" + which }
 
-// Standing says in a phrase how many pairs clearly differ from 0.
-func (a Analysis) Standing() string {
+// SignificantPairs says in a phrase how many pairs clearly differ from 0.
+func (a Analysis) SignificantPairs() string {
 	pairs, of := a.compared()
 	clear, unanswered, undefined := 0, 0, 0
 	for _, p := range pairs {
 		switch {
-		case p.Told():
+		case p.ExcludesZero():
 			clear++
 		case !p.whole():
 			undefined++
@@ -168,10 +168,10 @@ func (a Analysis) nothing() (lead, what string) {
 			}
 		}
 	case len(a.Pairs) > 0:
-		told := func(p Pair) bool { return p.Told() }
+		told := func(p Pair) bool { return p.ExcludesZero() }
 		if pairs, of := a.compared(); !slices.ContainsFunc(pairs, told) && !slices.ContainsFunc(a.Shifts, told) {
 			lead, what = nothingHere, Differing(0, int64(len(pairs)), of)
-			if slices.ContainsFunc(a.Pairs, func(p Pair) bool { return p.I != p.J && p.Told() }) {
+			if slices.ContainsFunc(a.Pairs, func(p Pair) bool { return p.I != p.J && p.ExcludesZero() }) {
 				lead = nothingAcross
 			}
 		}
@@ -242,9 +242,9 @@ func (r Result) Promises() (all []string) {
 
 // word sets the assumptions in words, and drops the codes if they are the usual ones.
 func (a *Analysis) word() {
-	a.Assumption = a.Rests.String()
-	if slices.Equal(a.Rests, premise.Usual(a.Kind, a.Estimator)) {
-		a.Rests = nil
+	a.Assumption = a.Assumptions.String()
+	if slices.Equal(a.Assumptions, premise.Usual(a.Kind, a.Estimator)) {
+		a.Assumptions = nil
 	}
 }
 
@@ -254,7 +254,7 @@ func (a Analysis) Assumes() string {
 	if a.Estimator != "" {
 		who = "Estimator " + string(a.Estimator)
 	}
-	rests := a.Rests
+	rests := a.Assumptions
 	if usual := premise.Usual(a.Kind, a.Estimator); len(rests) == 0 && usual.String() == a.Assumption {
 		rests = usual
 	}

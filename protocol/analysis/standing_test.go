@@ -114,7 +114,7 @@ func TestNothing(t *testing.T) {
 func TestTablesHaveTheCaution(t *testing.T) {
 	r := Result{Analyses: []Analysis{{Kind: study.Mean}, {
 		Kind: study.Mean, Caution: "about 7 % of the records were longer than the clip", Features: []Feature{{Column: "x"}}, Sections: Sections{Means: Means{between(1, 0, 2)}},
-		Cut: &Cut{Records: between(70, 60, 80), Of: 1000, Sensible: .01, Shortened: true},
+		Cut: &Cut{Records: between(70, 60, 80), Of: 1000, Noticeable: .01, Shortened: true},
 	}}}
 	want := map[string]map[string]any{
 		"analyses": {"caution": "about 7 % of the records were longer than the clip"},
@@ -143,24 +143,24 @@ func TestAssumesGoesByCodes(t *testing.T) {
 		want string
 	}{
 		{Analysis{}, ""},
-		{Analysis{Assumption: "as it was worded then", Rests: premise.List{premise.Limited, premise.EntriesOfUnion}},
+		{Analysis{Assumption: "as it was worded then", Assumptions: premise.List{premise.Limited, premise.EntriesOfUnion}},
 			"It assumes that a value more than three spreads from its centre counts as three spreads away; each entry is over all records of the union."},
 		{Analysis{Kind: study.Correlation, Assumption: usual, Estimator: study.E2},
 			"Estimator E2 assumes that the records that two parties share are a random part of each party's records."},
 		{Analysis{Assumption: "that x; over all records"}, "It assumes: that x; over all records."},
-		{Analysis{Assumption: "nothing: it is new", Rests: premise.List{premise.Limited, "of a later version"}}, "It assumes: nothing: it is new."},
+		{Analysis{Assumption: "nothing: it is new", Assumptions: premise.List{premise.Limited, "of a later version"}}, "It assumes: nothing: it is new."},
 	} {
 		if got := c.a.Assumes(); got != c.want {
-			t.Errorf("%+v: %q, want %q", c.a.Rests, got, c.want)
+			t.Errorf("%+v: %q, want %q", c.a.Assumptions, got, c.want)
 		}
 	}
-	a := Analysis{Kind: study.Correlation, Estimator: study.E2, Rests: premise.Usual(study.Correlation, study.E2)}
-	if a.word(); a.Assumption != usual || a.Rests != nil {
-		t.Errorf("%q, %v", a.Assumption, a.Rests)
+	a := Analysis{Kind: study.Correlation, Estimator: study.E2, Assumptions: premise.Usual(study.Correlation, study.E2)}
+	if a.word(); a.Assumption != usual || a.Assumptions != nil {
+		t.Errorf("%q, %v", a.Assumption, a.Assumptions)
 	}
-	a.Rests = premise.List{premise.MissingIsCentre, premise.RandomPairs}
-	if a.word(); a.Assumption != a.Rests.String() || len(a.Rests) != 2 {
-		t.Errorf("%q, %v", a.Assumption, a.Rests)
+	a.Assumptions = premise.List{premise.MissingIsCentre, premise.RandomPairs}
+	if a.word(); a.Assumption != a.Assumptions.String() || len(a.Assumptions) != 2 {
+		t.Errorf("%q, %v", a.Assumption, a.Assumptions)
 	}
 }
 
@@ -205,7 +205,7 @@ func TestStandingOfOnePair(t *testing.T) {
 		"the one pair is undefined":                                     {Undefined: "no shared records"},
 	} {
 		a := Analysis{Kind: study.Correlation, Features: one, Pairs: []Pair{{0, 1, n}}}
-		if got := a.Standing(); got != want {
+		if got := a.SignificantPairs(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -62,9 +62,9 @@ func (s *Sums) people() (out []Number) {
 func (c *columns) sums(ctx context.Context, a study.Analysis, out *Analysis) error {
 	vars := c.variables()
 	located := c.located(vars)
-	out.Units, out.Rests = measure.Original, premise.List{premise.SharedNumbers}
+	out.Units, out.Assumptions = measure.Original, premise.List{premise.SharedNumbers}
 	if c.union() {
-		out.Rests = premise.List{premise.NumbersOfUnion}
+		out.Assumptions = premise.List{premise.NumbersOfUnion}
 	}
 	c.level = out.promise(a, 2*len(vars)*len(c.groups))
 	section := &Sums{}

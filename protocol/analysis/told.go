@@ -28,7 +28,7 @@ type coded struct {
 // noName is the code of an empty text.
 const noName = -1
 
-func newCoded(from room.Giver, names []string, n int, handled bool) (c coded, err error) {
+func newCoded(from room.Allocator, names []string, n int, handled bool) (c coded, err error) {
 	c.names = names
 	if c.of, err = room.Of[int32](from, n); err == nil && handled {
 		c.handles, err = room.Of[uint64](from, n)
@@ -58,7 +58,7 @@ func (c coded) texts(from, to int) []string {
 }
 
 // picked returns the values of a release's records, and none for notJoined; nil if values is nil.
-func picked[T room.Plain](from room.Giver, values []T, of rows, none T) ([]T, error) {
+func picked[T room.Plain](from room.Allocator, values []T, of rows, none T) ([]T, error) {
 	if values == nil {
 		return nil, nil
 	}
@@ -75,7 +75,7 @@ func picked[T room.Plain](from room.Giver, values []T, of rows, none T) ([]T, er
 }
 
 // rows turns a column of all records into one of a release, given the record of each row.
-func (c RowColumn) rows(from room.Giver, of rows) (_ RowColumn, err error) {
+func (c RowColumn) rows(from room.Allocator, of rows) (_ RowColumn, err error) {
 	if c.Absent, err = of.absent(from); err != nil {
 		return c, err
 	}
@@ -90,7 +90,7 @@ func (c RowColumn) rows(from room.Giver, of rows) (_ RowColumn, err error) {
 }
 
 // absent lists the rows that have no record.
-func (r rows) absent(from room.Giver) ([]int, error) {
+func (r rows) absent(from room.Allocator) ([]int, error) {
 	n := 0
 	for _, record := range r.listed {
 		if record == notJoined {
@@ -270,7 +270,7 @@ func keep(w io.Writer, columns [][]RowColumn) error {
 }
 
 // take reads what keep wrote, for contributions of so many rows.
-func take(r *bufio.Reader, from room.Giver, rows []int) (out [][]RowColumn, err error) {
+func take(r *bufio.Reader, from room.Allocator, rows []int) (out [][]RowColumn, err error) {
 	for _, most := range rows {
 		var n int
 		if err := line(r, &n); err != nil || n < 0 {
@@ -357,7 +357,7 @@ func bitsOf[T int | int32 | uint64 | float64](v T) uint64 {
 	return uint64(v)
 }
 
-func read[T int | int32 | uint64 | float64](r io.Reader, from room.Giver, n int) ([]T, error) {
+func read[T int | int32 | uint64 | float64](r io.Reader, from room.Allocator, n int) ([]T, error) {
 	if n == 0 {
 		return nil, nil
 	}

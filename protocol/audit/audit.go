@@ -27,10 +27,10 @@ type Options struct {
 // projection, clipping, noise and encoding.
 type Audit struct {
 	Declared dp.Sensitivity // the sensitivity that noise was calibrated for; zero under randomised response
-	Realised dp.Sensitivity // the largest change of the exact sketch found for a change of the unit
+	Found    dp.Sensitivity // the largest change of the exact sketch found for a change of the unit
 	Drawn    dp.Epsilon     // randomised response: ε of the flips as drawn
 	Finding  audit.Finding
-	Spread   *audit.Spread // the noise as drawn; nil under randomised response
+	Spread   *audit.GoodnessOfFit // the noise as drawn; nil under randomised response
 	OneRun   OneRun
 	Labels   *Labels // nil unless randomised labels are released
 	Remarks  []string
@@ -40,23 +40,23 @@ type Audit struct {
 	Conclusive bool
 }
 
-// Doubt is the probability that a sound mechanism fails, OneRunDoubt that what one run finds is
+// Doubt is the probability that a sound mechanism fails, OneRunFalseRejection that what one run finds is
 // wrong.
 const (
-	Doubt       = audit.Doubt
-	OneRunDoubt = audit.OneRunDoubt
+	Doubt       = audit.FalseRejection
+	OneRunDoubt = audit.OneRunFalseRejection
 )
 
 // OneRun is what a single release reveals, in which each canary was included by a fair coin. It
 // finds less than trials do, but could be applied to a real release.
 type OneRun struct {
 	audit.Guesses
-	Found dp.Epsilon // lower bound on the true ε, wrong with probability audit.OneRunDoubt
+	Found dp.Epsilon // lower bound on the true ε, wrong with probability audit.OneRunFalseRejection
 }
 
 // Passed reports whether no test contradicts the claim.
 func (a Audit) Passed() bool {
-	covered := a.Declared == dp.Sensitivity{} || a.Realised.L1 <= a.Declared.L1 && a.Realised.L2Squared <= a.Declared.L2Squared
+	covered := a.Declared == dp.Sensitivity{} || a.Found.L1 <= a.Declared.L1 && a.Found.L2Squared <= a.Declared.L2Squared
 	drawn := a.Spread == nil || a.Spread.Passed
 	return covered && drawn && a.Drawn <= a.Finding.Claimed && a.Finding.Passed && a.Labels.Passed()
 }
@@ -86,7 +86,7 @@ func Sketch(ctx context.Context, of release.Plan, o Options) (Audit, error) {
 	}
 	whole := p
 	p.Labels = nil
-	p, out.Realised, err = p.settled(root, g)
+	p, out.Found, err = p.settled(root, g)
 	if err != nil {
 		return Audit{}, err
 	}
@@ -187,7 +187,7 @@ func (c *canaries) concludes(claim dp.Guarantee, weak audit.Trials) (bool, error
 }
 
 // spread draws noise and compares it with its nominal distribution.
-func (p plan) spread(entropy io.Reader) (*audit.Spread, error) {
+func (p plan) spread(entropy io.Reader) (*audit.GoodnessOfFit, error) {
 	if !p.Flips.Zero() {
 		return nil, nil
 	}

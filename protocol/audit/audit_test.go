@@ -75,7 +75,7 @@ func runAudit(t *testing.T, p release.Plan, trials int) audit.Audit {
 }
 
 // Every kind of plan passes as shipped. Keys are fixed; over the choice of keys, a correct
-// mechanism fails with probability 1e-6 (audit.Doubt).
+// mechanism fails with probability 1e-6 (audit.FalseRejection).
 func TestAuditPassesAsShipped(t *testing.T) {
 	for i, a := range audited {
 		t.Run(a.name, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestAuditPassesAsShipped(t *testing.T) {
 			p := auditPlan(t, i)
 			got := runAudit(t, p, 20_000)
 			f := got.Finding
-			t.Logf("claimed %.3g, found %.3g of at most %.3g; declared %v, realised %v; drawn %.4g; %q", float64(f.Claimed), float64(f.Found), float64(f.Reach), got.Declared, got.Realised, float64(got.Drawn), got.Remarks)
+			t.Logf("claimed %.3g, found %.3g of at most %.3g; declared %v, realised %v; drawn %.4g; %q", float64(f.Claimed), float64(f.Found), float64(f.Detectable), got.Declared, got.Found, float64(got.Drawn), got.Remarks)
 			if !got.Passed() || !got.Conclusive {
 				t.Errorf("%+v", got)
 			}
@@ -159,7 +159,7 @@ func TestAuditFailsMutants(t *testing.T) {
 				t.Parallel()
 				mutant.apply(t, &p)
 				got := runAudit(t, p, 20_000)
-				t.Logf("claimed %.3g, found %.3g; declared %v, realised %v", float64(got.Finding.Claimed), float64(got.Finding.Found), got.Declared, got.Realised)
+				t.Logf("claimed %.3g, found %.3g; declared %v, realised %v", float64(got.Finding.Claimed), float64(got.Finding.Found), got.Declared, got.Found)
 				if got.Finding.Passed || got.Passed() {
 					t.Errorf("%s passes: %+v", mutant.name, got)
 				}

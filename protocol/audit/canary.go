@@ -91,7 +91,7 @@ const mostCells = 256
 func (c *canaries) laySums(worst pair, g *dp.Generator) error {
 	changes := []pair{worst}
 	row, _ := sum.RowOf(c.plan.Sketch().Side)
-	apart := row.Apart(c.plan.Study, c.plan.Index)
+	apart := row.DisjointEntries(c.plan.Study, c.plan.Index)
 	if apart > 0 {
 		changes = append(changes, c.plan.recordChanges(g, mostCells)...)
 	}

@@ -21,7 +21,7 @@ type plan struct{ release.Plan }
 // zeros; where records are summed, for no record.
 type pair struct{ without, with []int64 }
 
-func (p plan) bare() plan { return plan{p.Bare()} }
+func (p plan) bare() plan { return plan{p.WithoutResponse()} }
 
 // alone returns the exact sketch of one record.
 func (p plan) alone(root seed.Seed, id []byte, values []int64) ([]int64, error) {

@@ -74,15 +74,15 @@ type Fold struct {
 
 // Table is rows of cells. It holds only as many rows as can be shown; Of counts all.
 type Table struct {
-	Caption string
-	Caution string // for anyone who copies the table: to be read before the numbers
-	Columns []Column
-	Rows    [][]Cell // cells by Columns
-	Of      int      // number of all rows; 0: Rows holds all
-	Things  string   // what Of counts and in which order, like "pairs, the clearest first"; empty: rows
-	Drawn   bool     // a figure shows the numbers too: a page folds the table
-	Whole   bool     // a text shows every row, because so many were requested
-	Asked   bool     // details: a page folds it, a text leaves it out
+	Caption   string
+	Caution   string // for anyone who copies the table: to be read before the numbers
+	Columns   []Column
+	Rows      [][]Cell // cells by Columns
+	Of        int      // number of all rows; 0: Rows holds all
+	Things    string   // what Of counts and in which order, like "pairs, the clearest first"; empty: rows
+	HasFigure bool     // a figure shows the numbers too: a page folds the table
+	AllRows   bool     // a text shows every row, because so many were requested
+	Folded    bool     // details: a page folds it, a text leaves it out
 }
 
 // MostRows limits the rows of a table of blocks.
@@ -93,10 +93,10 @@ func (t Table) Omitted(shown int) int { return max(t.Of, len(t.Rows)) - shown }
 
 // Column is the head of a column.
 type Column struct {
-	Name   string
-	Number bool // align to the right
-	Aside  bool // shown on a page but not in a text, which has no room for it
-	Whole  bool // a text shows each cell in full, however long
+	Name       string
+	Number     bool // align to the right
+	PageOnly   bool // shown on a page but not in a text, which has no room for it
+	NoTruncate bool // a text shows each cell in full, however long
 }
 
 // Words and Numbers return columns of text and of numbers.

@@ -59,8 +59,8 @@ func (n Number) Outer() (low, high float64) {
 	return n.Low, n.High
 }
 
-// Told reports whether the number clearly differs from 0: its widest interval excludes 0.
-func (n Number) Told() bool {
+// ExcludesZero reports whether the number clearly differs from 0: its widest interval excludes 0.
+func (n Number) ExcludesZero() bool {
 	low, high := n.Outer()
 	return n.Undefined == "" && (low > 0 || high < 0)
 }
@@ -82,8 +82,8 @@ func (n Number) String() string {
 	return strings.TrimSpace(number + " " + between)
 }
 
-// Wider formats the interval for people like these; empty if there is none.
-func (n Number) Wider() string {
+// PeopleInterval formats the interval for people like these; empty if there is none.
+func (n Number) PeopleInterval() string {
 	if n.Undefined != "" || !n.People {
 		return ""
 	}
@@ -94,7 +94,7 @@ func (n Number) Wider() string {
 // Long formats the number with all of its intervals, and what each is for.
 func (n Number) Long() string {
 	text := n.String()
-	if wider := n.Wider(); wider != "" {
+	if wider := n.PeopleInterval(); wider != "" {
 		text += " " + ForRecords + ", " + wider + " " + ForPeople
 	}
 	return text
@@ -106,7 +106,7 @@ func (n Number) Cells(people bool) []Cell {
 	number, between := n.Parts()
 	out := []Cell{{Text: number, Undefined: n.Undefined}, {Text: between}}
 	if people {
-		out = append(out, Cell{Text: n.Wider()})
+		out = append(out, Cell{Text: n.PeopleInterval()})
 	}
 	return out
 }

@@ -125,9 +125,9 @@ type Panel struct {
 
 // Bars are horizontal bars, each with a mark to compare it with.
 type Bars struct {
-	Rows  []Bar
-	Whole bool   // percentages: the axis runs from 0 to 100
-	Axis  string // label of the axis
+	Rows    []Bar
+	Percent bool   // percentages: the axis runs from 0 to 100
+	Axis    string // label of the axis
 }
 
 // Bar is one of the bars.

@@ -22,33 +22,33 @@ type ID string
 
 // Row is a row of the catalogue.
 type Row struct {
-	ID   ID
-	Exit Exit
-	Says string // a format with numbered arguments, such as %[1]s
-	Fix  string // what to do, with the same arguments; empty if that depends on the case and the error says it
+	ID      ID
+	Exit    Exit
+	Message string // a format with numbered arguments, such as %[1]s
+	Remedy  string // what to do, with the same arguments; empty if that depends on the case and the error says it
 
-	// Yields reports whether the row of a wrapped error describes better what happened, so that it
+	// DefersTo reports whether the row of a wrapped error describes better what happened, so that it
 	// takes precedence; nil: none does.
-	Yields func(Row) bool
+	DefersTo func(Row) bool
 }
 
 // row returns the row of an id.
 func (id ID) row() Row {
 	i := slices.IndexFunc(rows, func(r Row) bool { return r.ID == id })
 	if i < 0 {
-		return Row{ID: id, Exit: Internal, Says: string(id)}
+		return Row{ID: id, Exit: Internal, Message: string(id)}
 	}
 	return rows[i]
 }
 
 // Error returns the sentence, with … in place of values.
-func (id ID) Error() string { return Generic(id.row().Says) }
+func (id ID) Error() string { return Template(id.row().Message) }
 
 // Fail returns an error of the id without text, for types that have a text of their own.
 func (id ID) Fail() *Error { return &Error{ID: id} }
 
 // Remedy returns the row's remedy, with … in place of values.
-func (id ID) Remedy() string { return Generic(id.row().Fix) }
+func (id ID) Remedy() string { return Template(id.row().Remedy) }
 
 // New returns an error whose text is the sentence with its arguments, then the remedy.
 func (id ID) New(args ...any) *Error { return id.Of(nil, args...) }
@@ -56,7 +56,7 @@ func (id ID) New(args ...any) *Error { return id.Of(nil, args...) }
 // Of is New with a cause, which is printed between sentence and remedy.
 func (id ID) Of(cause error, args ...any) *Error {
 	r := id.row()
-	return &Error{ID: id, says: fill(r.Says, args), hint: fill(r.Fix, args), cause: cause}
+	return &Error{ID: id, says: fill(r.Message, args), hint: fill(r.Remedy, args), cause: cause}
 }
 
 // Error is an error of the catalogue.
@@ -92,15 +92,15 @@ func (e *Error) Is(target error) bool { return target == error(e.ID) }
 // fill puts arguments into a format, which may have no verbs.
 func fill(format string, args []any) string {
 	if len(args) == 0 || !strings.Contains(format, "%") {
-		return Generic(format)
+		return Template(format)
 	}
 	return fmt.Sprintf(format, args...)
 }
 
 var argument = regexp.MustCompile(`%[.0-9]*\[\d\][a-z]`)
 
-// Generic returns a sentence or a remedy of the catalogue with … in place of arguments.
-func Generic(format string) string { return argument.ReplaceAllString(format, "…") }
+// Template returns a sentence or a remedy of the catalogue with … in place of arguments.
+func Template(format string) string { return argument.ReplaceAllString(format, "…") }
 
 func bracket(hint string) string {
 	if hint == "" {

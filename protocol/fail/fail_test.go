@@ -41,14 +41,14 @@ func TestRows(t *testing.T) {
 			t.Errorf("id %q is taken, or not of words and hyphens", r.ID)
 		}
 		ids[r.ID] = true
-		if r.Says == "" || says[r.Says] && !strings.HasPrefix(r.Says, "%") {
-			t.Errorf("%s says %q, as another does", r.ID, r.Says)
+		if r.Message == "" || says[r.Message] && !strings.HasPrefix(r.Message, "%") {
+			t.Errorf("%s says %q, as another does", r.ID, r.Message)
 		}
-		says[r.Says] = true
+		says[r.Message] = true
 		if !slices.ContainsFunc(fail.Codes()[1:], func(c fail.Code) bool { return c.Exit == r.Exit }) {
 			t.Errorf("%s has exit code %d", r.ID, r.Exit)
 		}
-		for _, v := range verb.FindAllString(r.Says+" "+r.Fix, -1) {
+		for _, v := range verb.FindAllString(r.Message+" "+r.Remedy, -1) {
 			if !proper.MatchString(v) {
 				t.Errorf("%s has the argument %q, without its number", r.ID, v)
 			}

@@ -76,8 +76,8 @@ func decisive(all []mark) int {
 		return -1
 	}
 	at := 0
-	for all[at].row.Yields != nil {
-		further := slices.IndexFunc(all[at+1:], func(m mark) bool { return all[at].row.Yields(m.row) })
+	for all[at].row.DefersTo != nil {
+		further := slices.IndexFunc(all[at+1:], func(m mark) bool { return all[at].row.DefersTo(m.row) })
 		if further < 0 {
 			break
 		}

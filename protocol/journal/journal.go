@@ -29,7 +29,7 @@ const (
 	Cosigned     Event = "cosigned"   // a study, by a second person; Note says who
 	Declined     Event = "declined"   // a study
 	Withdrawn    Event = "withdrawn"  // an approval
-	LetGo        Event = "let go"     // a held sketch, to be released unchanged
+	HeldReleased Event = "let go"     // a held sketch, to be released unchanged
 	Debited      Event = "debited"    // the privacy ledger; Note names the dataset
 	TokenMade    Event = "token made" // of the HTTP API; Note is its id
 	TokenRevoked Event = "token revoked"

@@ -11,7 +11,7 @@ import (
 // and verified. It refuses to debit a release twice: a release is drawn once and then only re-sent
 // (see Paid).
 func Append(entries []Entry, next Entry) (Entry, error) {
-	if before, paid := Paid(entries, next); paid {
+	if before, paid := Debited(entries, next); paid {
 		return Entry{}, fmt.Errorf("debiting %s: entry %d of the ledger already did", next.released(), before.Sequence)
 	}
 	next.Sequence, next.Previous = 1, protocol.Digest{}
@@ -24,10 +24,10 @@ func Append(entries []Entry, next Entry) (Entry, error) {
 	return next, nil
 }
 
-// Paid returns the entry that already debited a release: the same sketch and round of a study, or
+// Debited returns the entry that already debited a release: the same sketch and round of a study, or
 // the same query, of the same dataset, with the same guarantee for as many attributes. A debit for
 // one dataset does not pay for another that the steward has since put in its place.
-func Paid(entries []Entry, next Entry) (Entry, bool) {
+func Debited(entries []Entry, next Entry) (Entry, bool) {
 	for _, e := range entries {
 		same := e // except for its position and its receiver
 		same.Sequence, same.Previous, same.Salt, same.At, same.Aggregator = next.Sequence, next.Previous, next.Salt, next.At, next.Aggregator

@@ -76,7 +76,7 @@ func TestAppendDebitsOnce(t *testing.T) {
 	}
 	again := entries[1]
 	again.Sequence, again.Previous, again.Salt, again.At = 0, protocol.Digest{}, [32]byte{7}, again.At+9
-	if e, found := Paid(entries, again); !found || e != entries[1] {
+	if e, found := Debited(entries, again); !found || e != entries[1] {
 		t.Errorf("found %v (%v), want %v", e, found, entries[1])
 	}
 }
@@ -92,7 +92,7 @@ func TestADebitPaysForNothingElse(t *testing.T) {
 	} {
 		last := entries[1]
 		change(&last)
-		if e, paid := Paid(entries, last); paid {
+		if e, paid := Debited(entries, last); paid {
 			t.Errorf("with another %s it is paid for by %v", name, e)
 		}
 		if got, err := Append(entries, last); err == nil && got.Sequence != uint64(len(entries))+1 {

@@ -31,12 +31,12 @@ func TestQueriesAreDebitedOnce(t *testing.T) {
 	}
 	for query := range 3 {
 		entry.Query = query
-		if e, ok := Paid(entries, entry); !ok || e.Query != query || e.Sequence != uint64(query)+1 {
+		if e, ok := Debited(entries, entry); !ok || e.Query != query || e.Sequence != uint64(query)+1 {
 			t.Errorf("query %d is paid for by %+v", query, e)
 		}
 	}
 	entry.Study = protocol.StudyID{2}
-	if _, ok := Paid(entries, entry); ok {
+	if _, ok := Debited(entries, entry); ok {
 		t.Error("another study's query pays")
 	}
 	if spent := Total(entries, Account{Dataset: "d", Unit: dp.Attribute}); spent.Epsilon != 6 {

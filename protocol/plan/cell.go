@@ -68,7 +68,7 @@ type expected struct {
 	scales  []float64             // by value
 	keep    forecast.Contribution
 	keeps   []forecast.Contribution // by value, for its squares
-	own     []estimate.Own
+	own     []estimate.PublishedMoments
 }
 
 // look returns the expected part of a party; nil if the party does not look at its data.
@@ -135,7 +135,7 @@ type left struct {
 	of, around []forecast.Column
 
 	keep forecast.Contribution
-	each []forecast.Left
+	each []forecast.ClippedMoments
 }
 
 // left is cached. It depends on neither the projection nor the noise, except for numbers that look
@@ -144,7 +144,7 @@ func (c *cell) left(by clipped, of, around []forecast.Column) left {
 	if known, ok := c.memory.lefts[by]; ok && slices.Equal(known.of, of) && slices.Equal(known.around, around) {
 		return known
 	}
-	out := left{of, around, forecast.Clipped(by.clip, by.ones, false, around), forecast.LeftOf(by.clip, by.ones, of, around)}
+	out := left{of, around, forecast.Clipped(by.clip, by.ones, false, around), forecast.ClippedMomentsOf(by.clip, by.ones, of, around)}
 	c.memory.lefts[by] = out
 	return out
 }
@@ -297,7 +297,7 @@ func (c *cell) member(p place) (forecast.Member, error) {
 		return forecast.Member{}, err
 	}
 	centre, scale, keep := c.centre(p.feature), 1., c.keep(p.party)
-	var own *estimate.Own
+	var own *estimate.PublishedMoments
 	if e != nil {
 		if plan = e.plan; p.feature.Kind != study.Ones {
 			at := e.at[p.feature]
@@ -358,7 +358,7 @@ func (c *cell) places() []place {
 // taking returns the cell of a copy of the study with another sketch in place of this one.
 func (c *cell) taking(sk study.Sketch) *cell {
 	out := *c
-	out.Study, out.kept = c.Study.Taking(c.index, sk), map[int]forecast.Contribution{}
+	out.Study, out.kept = c.Study.WithSketch(c.index, sk), map[int]forecast.Contribution{}
 	return &out
 }
 
@@ -393,10 +393,10 @@ type question struct {
 func (c *cell) forecast(q question) (forecast.Error, error) {
 	e, err := c.bare(q)
 	if by := c.factor(q); err == nil && by != 1 {
-		e = e.Noisier(by)
+		e = e.WithNoise(by)
 	}
-	if err == nil && c.lumpy(q) {
-		e = e.Shortened(shortenedTo)
+	if err == nil && c.clipMayHideVariance(q) {
+		e = e.WithVariance(shortenedTo)
 	}
 	return e, err
 }

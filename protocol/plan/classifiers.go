@@ -43,7 +43,7 @@ func (c *cell) accuracy(a study.Analysis) (*Analysis, error) {
 		Kind: a.Kind, Measure: "accuracy", Options: []Choice{},
 		Chosen: Choice{
 			Method: c.method.String(), Mechanism: c.method.Mechanism, Family: c.sketch().Projection.Family, K: c.sketch().Projection.K, S: c.sketch().Projection.S,
-			StandardError: e.Deviation / span, HalfWidth: half, Usable: half <= usableAccuracy,
+			StandardError: e.StandardError / span, HalfWidth: half, Usable: half <= usableAccuracy,
 		},
 		Outcome: Usable, Verdict: Usable.says(fmt.Sprintf("accuracy will be known to ± %.2g at worst; how high it is depends on the data", half)),
 	}

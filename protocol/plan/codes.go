@@ -93,7 +93,7 @@ func (c *cell) rounds(a study.Analysis) (one, two forecast.Error, err error) {
 	parties := float64(len(c.Study.Parties))
 	terms := forecast.CellTerms{
 		Columns: len(of.Columns), Clusters: clusters(a), Mu: part.Mu(), Records: c.unionRecords(), Replaced: c.Study.Privacy.Replaced,
-		Parties: parties / float64(c.Study.Sharers(len(c.Study.Parties))),
+		Parties: parties / float64(c.Study.HonestMembers(len(c.Study.Parties))),
 	}
 	one, two = terms.Sizes(of)
 	return one, two, nil

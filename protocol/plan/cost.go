@@ -135,7 +135,7 @@ func (o Options) cost(sketches []Sketch) (out Cost, err error) {
 		if err != nil {
 			return out, err
 		}
-		disk, err := quotas.Gathers(s, i, records)
+		disk, err := quotas.ScratchDisk(s, i, records)
 		if err != nil {
 			return out, err
 		}

@@ -28,12 +28,12 @@ func ofCovariance() forecaster {
 		cut: func(c *cell, q question, e forecast.Error) forecast.Error {
 			most := c.mostCovariance(q)
 			if q.x == q.y {
-				return e.Within(1, 0, most)
+				return e.Clamped(1, 0, most)
 			}
 			if math.IsInf(most, 1) {
 				return e
 			}
-			return e.Within(0, -most, most)
+			return e.Clamped(0, -most, most)
 		},
 		measure: "share of the product of both spreads", usable: standsOut,
 		worth: func(f judgement) string {

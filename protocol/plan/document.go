@@ -101,15 +101,15 @@ type Analysis struct {
 	Options   []Choice           `json:"options"`   // the menu, each at its best k
 	Outcome   Outcome            `json:"outcome"`   // the verdict as a code
 	Verdict   string             `json:"verdict"`
-	Supposes  []Supposed         `json:"supposes,omitempty"`   // assumptions of the worse end about columns of unknown spread
+	Supposes  []SpreadAssumption `json:"supposes,omitempty"`   // assumptions of the worse end about columns of unknown spread
 	Together  int                `json:"together,omitempty"`   // intervals: all; number of intervals that hold together at 95 %
 	EachLevel float64            `json:"each_level,omitempty"` // level of each of them
 	Needs     *Needs             `json:"needs,omitempty"`      // what would make it usable
 	OfBounds  float64            `json:"of_bounds,omitempty"`  // means of columns with known bounds only: half the interval over the distance of the bounds, whatever the spread
 }
 
-// Supposed is what a forecast assumes of columns of unknown spread: one of the two numbers.
-type Supposed struct {
+// SpreadAssumption is what a forecast assumes of columns of unknown spread: one of the two numbers.
+type SpreadAssumption struct {
 	Columns []string `json:"columns"`
 	Rate    float64  `json:"rate,omitempty"`     // of binary columns: the smallest share of either value
 	OfRange float64  `json:"of_range,omitempty"` // of others: the smallest spread, over the distance of their bounds
@@ -117,26 +117,26 @@ type Supposed struct {
 
 // Choice is one method with a k.
 type Choice struct {
-	Method        string            `json:"method"`
-	Mechanism     dp.Mechanism      `json:"mechanism"`
-	Delta         dp.Delta          `json:"delta,omitempty"`
-	Family        projection.Family `json:"family"`
-	K             int               `json:"k"`
-	S             int               `json:"s,omitempty"`
-	StandardError float64           `json:"standard_error"`
-	HalfWidth     float64           `json:"half_width"`          // half of the interval
-	Detects       float64           `json:"detects"`             // smallest effect whose interval excludes zero
-	AtBest        End               `json:"at_best"`             // the same numbers for the most favourable data considered
-	AtWorst       End               `json:"at_worst"`            // and for the least favourable, on which the verdict is based
-	Lost          float64           `json:"lost"`                // probability, at worst, that the answer is undefined
-	Hinges        []string          `json:"hinges_on,omitempty"` // columns of unknown spread that decide whether it is usable
-	Cut           string            `json:"cut,omitempty"`       // effect of the clip, if larger than the noise can hide
-	Bytes         int64             `json:"bytes"`
-	Usable        bool              `json:"usable"`
-	Undefined     string            `json:"undefined,omitempty"`
-	Note          string            `json:"note,omitempty"`
-	off           float64           // error by which choices are ranked
-	selectable    bool              // may be recommended: promises no less, and is supported by this version
+	Method         string            `json:"method"`
+	Mechanism      dp.Mechanism      `json:"mechanism"`
+	Delta          dp.Delta          `json:"delta,omitempty"`
+	Family         projection.Family `json:"family"`
+	K              int               `json:"k"`
+	S              int               `json:"s,omitempty"`
+	StandardError  float64           `json:"standard_error"`
+	HalfWidth      float64           `json:"half_width"`          // half of the interval
+	Detects        float64           `json:"detects"`             // smallest effect whose interval excludes zero
+	AtBest         End               `json:"at_best"`             // the same numbers for the most favourable data considered
+	AtWorst        End               `json:"at_worst"`            // and for the least favourable, on which the verdict is based
+	Lost           float64           `json:"lost"`                // probability, at worst, that the answer is undefined
+	UnknownSpreads []string          `json:"hinges_on,omitempty"` // columns of unknown spread that decide whether it is usable
+	Cut            string            `json:"cut,omitempty"`       // effect of the clip, if larger than the noise can hide
+	Bytes          int64             `json:"bytes"`
+	Usable         bool              `json:"usable"`
+	Undefined      string            `json:"undefined,omitempty"`
+	Note           string            `json:"note,omitempty"`
+	off            float64           // error by which choices are ranked
+	selectable     bool              // may be recommended: promises no less, and is supported by this version
 }
 
 // End is a forecast at one end of the possible data.
@@ -148,7 +148,7 @@ type End struct {
 }
 
 func endOf(e forecast.Error) End {
-	return End{StandardError: e.Deviation, HalfWidth: e.HalfWidth, Detects: e.Detects(), Undefined: e.Undefined}
+	return End{StandardError: e.StandardError, HalfWidth: e.HalfWidth, Detects: e.Detects(), Undefined: e.Undefined}
 }
 
 // Usable returns the number of analyses with useful answers, and the number of analyses planned.

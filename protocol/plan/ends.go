@@ -90,7 +90,7 @@ func (c *cell) tails() tails {
 			out.ofMeans, out.ofProducts, out.noise = own(c)
 		}
 		if c.sketch().OwnClip { // bounded values do not lengthen a clip, but a few unbounded ones may lengthen it much
-			out.endless = math.Max(c.Study.EndlessShare(c.index), leastEndless)
+			out.endless = math.Max(c.Study.UnboundedShare(c.index), leastEndless)
 		}
 		return out
 	})
@@ -112,8 +112,8 @@ func (c *cell) atEnd(e end) *cell {
 	return &out
 }
 
-// untold reports whether only the bounds or the kind of a numeric column are known.
-func (o Options) untold(column study.Column) bool {
+// spreadUnknown reports whether only the bounds or the kind of a numeric column are known.
+func (o Options) spreadUnknown(column study.Column) bool {
 	_, given := o.Spreads[column.Name]
 	_, _, bounded := column.Scale.Bounds()
 	_, rate := column.Scale.Rate()
@@ -138,7 +138,7 @@ func (c *cell) asks(q question) (out []study.Column) {
 // hinges lists the columns of a question whose spread is unknown.
 func (c *cell) hinges(q question) (out []string) {
 	for _, column := range c.asks(q) {
-		if c.untold(column) && !slices.Contains(out, column.Name) {
+		if c.spreadUnknown(column) && !slices.Contains(out, column.Name) {
 			out = append(out, column.Name)
 		}
 	}
@@ -147,7 +147,7 @@ func (c *cell) hinges(q question) (out []string) {
 
 // supposed returns what the worse end assumes of columns of unknown spread, for an answer that is
 // divided by spreads.
-func (c *cell) supposed(a study.Analysis) (out []Supposed) {
+func (c *cell) supposed(a study.Analysis) (out []SpreadAssumption) {
 	if !c.of(a.Kind).divided {
 		return nil
 	}
@@ -155,17 +155,17 @@ func (c *cell) supposed(a study.Analysis) (out []Supposed) {
 	for _, p := range c.explaining(a) {
 		asked[p.feature.Column] = true
 	}
-	rates, ranges := Supposed{Rate: c.rateOf(worst)}, Supposed{OfRange: ofRange[worst]}
+	rates, ranges := SpreadAssumption{Rate: c.rateOf(worst)}, SpreadAssumption{OfRange: ofRange[worst]}
 	for i, column := range c.Study.Columns {
 		into := &ranges
 		if column.Kind == study.Binary {
 			into = &rates
 		}
-		if asked[i] && c.untold(column) {
+		if asked[i] && c.spreadUnknown(column) {
 			into.Columns = append(into.Columns, column.Name)
 		}
 	}
-	for _, s := range []Supposed{rates, ranges} {
+	for _, s := range []SpreadAssumption{rates, ranges} {
 		if len(s.Columns) > 0 {
 			out = append(out, s)
 		}
@@ -174,7 +174,7 @@ func (c *cell) supposed(a study.Analysis) (out []Supposed) {
 }
 
 // supposing says what a verdict assumes; "" if all spreads are known.
-func supposing(all []Supposed) string {
+func supposing(all []SpreadAssumption) string {
 	var out []string
 	for _, s := range all {
 		if s.Rate > 0 {
@@ -211,10 +211,10 @@ func (c *cell) factor(q question) float64 {
 // in few records.
 const shortenedTo = 0.5
 
-// lumpy reports whether a question is about such a column.
-func (c *cell) lumpy(q question) bool {
+// clipMayHideVariance reports whether a question is about such a column.
+func (c *cell) clipMayHideVariance(q question) bool {
 	return c.Options.end == worst && c.sketch().OwnClip && c.sketch().Standardise && slices.ContainsFunc(c.asks(q), func(column study.Column) bool {
-		return column.Kind == study.Numeric && c.untold(column)
+		return column.Kind == study.Numeric && c.spreadUnknown(column)
 	})
 }
 
@@ -265,7 +265,7 @@ func (c *cell) amongCommon(q question) (*cell, bool) {
 	}
 	out := *c
 	out.common = true
-	return &out, slices.ContainsFunc(c.asks(q), func(column study.Column) bool { return column.Kind == study.Binary && c.untold(column) })
+	return &out, slices.ContainsFunc(c.asks(q), func(column study.Column) bool { return column.Kind == study.Binary && c.spreadUnknown(column) })
 }
 
 // good reports whether a question is usable in this cell.

@@ -51,7 +51,7 @@ func TestBoundsAloneGiveARange(t *testing.T) {
 		t.Errorf("a mean is known to %g of the bounds, %g of a fortieth: %q", mean.OfBounds, got, mean.Verdict)
 	}
 	few := answersOf(planOf(t, terms, count(20_000)))[study.Correlation]
-	if few.Chosen.Usable || len(few.Chosen.Hinges) != 2 || !strings.Contains(few.Verdict, "it depends on the spread of c0, c5, which is not known. Plan again with --spread c0=SD,c5=SD") {
+	if few.Chosen.Usable || len(few.Chosen.UnknownSpreads) != 2 || !strings.Contains(few.Verdict, "it depends on the spread of c0, c5, which is not known. Plan again with --spread c0=SD,c5=SD") {
 		t.Errorf("20,000 records: %q", few.Verdict)
 	}
 	told := answersOf(planOf(t, terms, count(20_000), func(o *Options) {

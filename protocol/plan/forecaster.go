@@ -10,9 +10,9 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// erring returns the error of a question's answer, for data whose centres and spreads are as
+// errorFunc returns the error of a question's answer, for data whose centres and spreads are as
 // declared.
-type erring func(c *cell, q question) (forecast.Error, error)
+type errorFunc func(c *cell, q question) (forecast.Error, error)
 
 // forecaster is what a plan knows of one kind of analysis, as sketches of some sides answer it.
 // Each is in a file of its kind, or of a family of kinds. Cells, methods and costs are common to
@@ -24,7 +24,7 @@ type forecaster struct {
 	// A side without any of them does not answer.
 	pair  func(q question, p forecast.Pair) (forecast.Error, error)
 	sums  func(q question, s forecast.Sums) (forecast.Error, error)
-	other map[sketch.Side]erring
+	other map[sketch.Side]errorFunc
 	// cut returns the error once an answer is cut to its possible values; nil: it is not cut.
 	cut func(c *cell, q question, e forecast.Error) forecast.Error
 	// outright returns the whole forecast of an analysis without questions and menu; nil if there
@@ -82,7 +82,7 @@ func forecasterOf(rows []forecaster, kind study.AnalysisKind, side sketch.Side) 
 }
 
 // by returns the error of answers by sketches of a side; nil if these do not answer.
-func (f *forecaster) by(side sketch.Side) erring {
+func (f *forecaster) by(side sketch.Side) errorFunc {
 	switch {
 	case f.other[side] != nil:
 		return f.other[side]
@@ -141,5 +141,5 @@ func (f *forecaster) off(e forecast.Error) float64 {
 	case f.wide:
 		return e.HalfWidth
 	}
-	return e.Deviation
+	return e.StandardError
 }

@@ -68,7 +68,7 @@ func TestClustersHingeOnWhatDecides(t *testing.T) {
 	p := planOf(t, moments(columns, "{side: cells, L: 9, clip: 2}", "{kind: k-means, clusters: 2}"), func(o *Options) {
 		o.Records = map[string]int64{"": 150}
 	})
-	if got := p.Sketches[0].Analyses[0]; got.Outcome != TooWide || got.Chosen.AtBest.StandardError > 1 || len(got.Chosen.Hinges) > 0 {
+	if got := p.Sketches[0].Analyses[0]; got.Outcome != TooWide || got.Chosen.AtBest.StandardError > 1 || len(got.Chosen.UnknownSpreads) > 0 {
 		t.Errorf("%s, %+v", got.Verdict, got.Chosen)
 	}
 }

@@ -22,8 +22,8 @@ type explanation struct {
 var leastEigenvalue = [...]float64{typical: 1, best: 1, worst: 0.05}
 
 // jointly uses one forecast for moments and for sketches of columns.
-func jointly(e erring) map[sketch.Side]erring {
-	return map[sketch.Side]erring{sketch.Moments: e, sketch.Columns: e}
+func jointly(e errorFunc) map[sketch.Side]errorFunc {
+	return map[sketch.Side]errorFunc{sketch.Moments: e, sketch.Columns: e}
 }
 
 // together begins the forecast of an answer from all columns together: from the errors of one pair

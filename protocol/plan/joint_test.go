@@ -176,7 +176,7 @@ func TestJointForecastsAreTrue(t *testing.T) {
 					if err != nil || e.Undefined != "" {
 						t.Fatalf("%s: %v %s", a.Kind, err, e.Undefined)
 					}
-					squares += e.Deviation * e.Deviation / float64(len(questions))
+					squares += e.StandardError * e.StandardError / float64(len(questions))
 				}
 				forecasts = append(forecasts, math.Sqrt(squares))
 			}

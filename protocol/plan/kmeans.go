@@ -16,7 +16,7 @@ func ofKMeans() forecaster { return ofTypicalRecords(study.KMeans) }
 // known: half its interval must not exceed the number itself, and clusters must be distinguishable.
 func ofKMeansByCells() forecaster {
 	return forecaster{
-		kind: study.KMeans, other: map[sketch.Side]erring{sketch.Cells: clusterSize, sketch.Codes: codeSize}, asks: once, about: allPlaces, names: unnamed, inward: true,
+		kind: study.KMeans, other: map[sketch.Side]errorFunc{sketch.Cells: clusterSize, sketch.Codes: codeSize}, asks: once, about: allPlaces, names: unnamed, inward: true,
 		measure: "share of the records of a cluster, where all have as many", usable: halfWithin,
 		worth: func(f judgement) string {
 			each := f.cell.unionRecords() / float64(clusters(f.asked))
@@ -61,7 +61,7 @@ func whole(x float64, digits int) string {
 
 func ofGroupDistance() forecaster {
 	return forecaster{
-		kind: study.GroupDistance, other: map[sketch.Side]erring{sketch.Records: (*cell).groups}, about: allPlaces, wide: true, relative: true,
+		kind: study.GroupDistance, other: map[sketch.Side]errorFunc{sketch.Records: (*cell).groups}, about: allPlaces, wide: true, relative: true,
 		asks: func(c *cell, a study.Analysis) (out []question) { // all pairs of parties, including each with itself
 			for i := range c.Study.Parties {
 				for j := range i + 1 {

@@ -8,7 +8,7 @@ import (
 
 func ofLDA() forecaster {
 	return forecaster{
-		kind: study.LDA, other: map[sketch.Side]erring{sketch.Moments: difference}, asks: explained, about: aboutExplained, tail: tailsOfProducts, divided: true,
+		kind: study.LDA, other: map[sketch.Side]errorFunc{sketch.Moments: difference}, asks: explained, about: aboutExplained, tail: tailsOfProducts, divided: true,
 		explains: func(c *cell, a study.Analysis) explanation {
 			o, _ := a.Options.(study.LDAOptions)
 			label, _ := c.Study.Label()

@@ -52,10 +52,10 @@ func maskedInstead(o Options, sketches []Sketch) ([]Warning, error) {
 				return nil, fmt.Errorf("%s: %w", a.Kind, err)
 			}
 			for _, answer := range sk.Analyses {
-				if answer.Kind != a.Kind || answer.Chosen.Undefined != "" || e.Undefined != "" || e.Deviation == 0 {
+				if answer.Kind != a.Kind || answer.Chosen.Undefined != "" || e.Undefined != "" || e.StandardError == 0 {
 					continue
 				}
-				if ratio := answer.Chosen.StandardError / e.Deviation; ratio > most {
+				if ratio := answer.Chosen.StandardError / e.StandardError; ratio > most {
 					whose, most = a.Kind, ratio
 				}
 			}

@@ -68,7 +68,7 @@ func (c *cell) momentCuts() (*cutting, error) {
 		return nil, err
 	}
 	out := &cutting{
-		share: c.keep(c.viewer()).Clipped, bearable: plan.Sensible(len(c.Study.Parties), n),
+		share: c.keep(c.viewer()).Clipped, bearable: plan.Noticeable(len(c.Study.Parties), n),
 		least: math.Ceil(10*rule) / 10, own: !c.Study.Masked(),
 	}
 	if out.share <= out.bearable {
@@ -84,11 +84,11 @@ func (c *cell) momentsInstead(a asking, clip float64) []Warning {
 	if err != nil || e.Undefined != "" {
 		return nil
 	}
-	text := fmt.Sprintf("the standard error of %s is %.2g times that with side moments", a.answer.Kind, a.answer.Chosen.StandardError/e.Deviation)
+	text := fmt.Sprintf("the standard error of %s is %.2g times that with side moments", a.answer.Kind, a.answer.Chosen.StandardError/e.StandardError)
 	switch {
 	case a.answer.Chosen.Undefined != "":
-		text = fmt.Sprintf("%s has no interval; with side moments its standard error is %.2g", a.answer.Kind, e.Deviation)
-	case a.answer.Chosen.StandardError < farFromBest*e.Deviation:
+		text = fmt.Sprintf("%s has no interval; with side moments its standard error is %.2g", a.answer.Kind, e.StandardError)
+	case a.answer.Chosen.StandardError < farFromBest*e.StandardError:
 		return nil
 	}
 	return []Warning{c.warning([]string{"sketches:", fmt.Sprintf("  - {side: moments, clip: %v}", clip)}, "%s", text)}

@@ -15,7 +15,7 @@ func ofOutliers() forecaster { return ofTypicalRecords(study.Outliers) }
 // of two typical records.
 func ofTypicalRecords(kind study.AnalysisKind) forecaster {
 	return forecaster{
-		kind: kind, other: map[sketch.Side]erring{sketch.Records: typicalDistance}, asks: once, about: allPlaces, names: unnamed,
+		kind: kind, other: map[sketch.Side]errorFunc{sketch.Records: typicalDistance}, asks: once, about: allPlaces, names: unnamed,
 		relative: true, single: true,
 		measure: "share of the squared distance of two typical records", usable: withinItself,
 		worth: func(f judgement) string {

@@ -32,7 +32,7 @@ func (f *forecaster) outcome(c Choice) Outcome {
 	switch {
 	case !f.inward && c.Cut != "":
 		return CutShort
-	case !f.inward && len(c.Hinges) > 0:
+	case !f.inward && len(c.UnknownSpreads) > 0:
 		return SpreadUnknown
 	case c.undefined() != "":
 		return NoAnswer

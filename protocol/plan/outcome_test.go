@@ -19,14 +19,14 @@ func TestOutcomes(t *testing.T) {
 		lead string
 	}{
 		{sketch.Columns, study.Correlation, Choice{Usable: true, Lost: 1}, Usable, "usable: |ρ| ≥ "},
-		{sketch.Columns, study.Correlation, Choice{Cut: "the clip cuts", Hinges: []string{"a"}, Undefined: "lost"}, CutShort, "not usable: the clip cuts"},
-		{sketch.Columns, study.Correlation, Choice{Hinges: []string{"a"}, Undefined: "lost"}, SpreadUnknown, "not usable: it depends on the spread of a"},
+		{sketch.Columns, study.Correlation, Choice{Cut: "the clip cuts", UnknownSpreads: []string{"a"}, Undefined: "lost"}, CutShort, "not usable: the clip cuts"},
+		{sketch.Columns, study.Correlation, Choice{UnknownSpreads: []string{"a"}, Undefined: "lost"}, SpreadUnknown, "not usable: it depends on the spread of a"},
 		{sketch.Columns, study.Correlation, Choice{AtWorst: End{Undefined: "lost"}, Lost: 1}, NoAnswer, "not usable: lost"},
 		{sketch.Columns, study.Correlation, Choice{Lost: .07}, OftenNoAnswer, "not usable: with a probability of 0.07 it would have no answer"},
 		{sketch.Columns, study.PCA, Choice{Lost: .07}, TooWide, "not usable: errors alone"},
 		{sketch.Columns, study.PCA, Choice{Lost: .2}, OftenNoAnswer, "not usable: with a probability of 0.2 it would lack a column"},
 		{sketch.Moments, study.Mean, Choice{}, TooWide, "not usable: half of the interval of a mean"},
-		{sketch.Cells, study.KMeans, Choice{Hinges: []string{"a"}, Lost: 1}, TooWide, "not usable: clusters of equal size"},
+		{sketch.Cells, study.KMeans, Choice{UnknownSpreads: []string{"a"}, Lost: 1}, TooWide, "not usable: clusters of equal size"},
 		{sketch.Cells, study.KMeans, Choice{Usable: true}, Usable, "usable: clusters of equal size"},
 	} {
 		s := &study.Study{Sketches: []study.Sketch{{Side: c.side}}, Parties: make([]study.Party, 2)}

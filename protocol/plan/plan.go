@@ -271,7 +271,7 @@ func (c *cell) judgedBy(a study.Analysis, questions []question, out *Analysis) (
 	if err != nil {
 		return hardest, err
 	}
-	out.Pair, out.Best = c.names(hardest), least.Deviation
+	out.Pair, out.Best = c.names(hardest), least.StandardError
 	if a.Intervals == study.IntervalsAll {
 		out.Together, out.EachLevel = c.intervals(a), float64(c.level(a))
 	}
@@ -280,7 +280,7 @@ func (c *cell) judgedBy(a study.Analysis, questions []question, out *Analysis) (
 	}
 	out.Supposes = c.supposed(a)
 	if c.of(a.Kind).ofBounds && hardest.x.feature.Column >= 0 && out.Chosen.Undefined == "" {
-		if column := c.Study.Columns[hardest.x.feature.Column]; column.Kind == study.Numeric && c.untold(column) {
+		if column := c.Study.Columns[hardest.x.feature.Column]; column.Kind == study.Numeric && c.spreadUnknown(column) {
 			out.OfBounds = out.Chosen.HalfWidth * c.encoded(hardest.x.feature).Spread
 		}
 	}
@@ -300,15 +300,15 @@ func (c *cell) choice(q question) (Choice, error) {
 	of, e, p := c.of(q.analysis.Kind), j.typical, c.sketch().Projection
 	out := Choice{
 		Method: c.method.String(), Mechanism: c.method.Mechanism, Family: p.Family, K: p.K, S: p.S,
-		StandardError: e.Deviation, HalfWidth: e.HalfWidth, Detects: e.Detects(), Bytes: bytes,
-		AtBest: endOf(j.best), AtWorst: endOf(j.worst), Lost: j.worst.Lost(),
+		StandardError: e.StandardError, HalfWidth: e.HalfWidth, Detects: e.Detects(), Bytes: bytes,
+		AtBest: endOf(j.best), AtWorst: endOf(j.worst), Lost: j.worst.FailureProbability(),
 		Usable: j.cut == nil && of.good(j.worst), Undefined: e.Undefined, off: of.off(e),
 	}
 	if j.cut != nil {
 		out.Cut = j.cut.String()
 	}
 	if untold := c.hinges(q); !out.Usable && j.cut == nil && len(untold) > 0 && of.good(j.best) {
-		out.Hinges = untold
+		out.UnknownSpreads = untold
 	}
 	if c.method.Mechanism == dp.Gaussian {
 		out.Delta = c.Study.Privacy.Delta

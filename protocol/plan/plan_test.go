@@ -105,8 +105,8 @@ func TestOptionsAreBest(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if e.Deviation < o.StandardError {
-					t.Errorf("%s, %s: k = %d errs %.4g, k = %d errs %.4g", a.Kind, o.Method, k, e.Deviation, o.K, o.StandardError)
+				if e.StandardError < o.StandardError {
+					t.Errorf("%s, %s: k = %d errs %.4g, k = %d errs %.4g", a.Kind, o.Method, k, e.StandardError, o.K, o.StandardError)
 				}
 			}
 		}

@@ -13,7 +13,7 @@ import (
 func ofQuantiles() forecaster {
 	return forecaster{
 		kind: study.QuantileKind, asks: once, about: nowhere, names: unnamed, inward: true,
-		other:     map[sketch.Side]erring{sketch.Counts: (*cell).rank},
+		other:     map[sketch.Side]errorFunc{sketch.Counts: (*cell).rank},
 		intervals: func(c *cell, a study.Analysis) int { return analysis.QuantileIntervals(c.Study, a) },
 		measure:   "share of the records, by which a rank errs", usable: func(e forecast.Error) bool { return e.HalfWidth <= usefulRank },
 		worth: func(f judgement) string {

@@ -97,8 +97,8 @@ func (f *forecaster) better(a Analysis, e forecast.Error) string {
 		return fmt.Sprintf("%s would have an interval", a.Kind)
 	case f.wide && a.Chosen.HalfWidth > farFromBest*e.HalfWidth:
 		return fmt.Sprintf("intervals of %s would be %.3g times narrower", a.Kind, a.Chosen.HalfWidth/e.HalfWidth)
-	case !f.wide && a.Chosen.StandardError > farFromBest*e.Deviation:
-		return fmt.Sprintf("the standard error of %s would be %.3g times smaller", a.Kind, a.Chosen.StandardError/e.Deviation)
+	case !f.wide && a.Chosen.StandardError > farFromBest*e.StandardError:
+		return fmt.Sprintf("the standard error of %s would be %.3g times smaller", a.Kind, a.Chosen.StandardError/e.StandardError)
 	}
 	return ""
 }

@@ -13,7 +13,7 @@ import (
 func ofCountsTable() forecaster {
 	return forecaster{
 		kind: study.CountsTable, asks: once, about: nowhere, names: unnamed, inward: true,
-		other: map[sketch.Side]erring{sketch.Counts: func(c *cell, q question) (forecast.Error, error) {
+		other: map[sketch.Side]errorFunc{sketch.Counts: func(c *cell, q question) (forecast.Error, error) {
 			f, err := c.counted(q)
 			return f.Cell(c.mostCells(q.analysis)), err
 		}},

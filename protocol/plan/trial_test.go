@@ -82,7 +82,7 @@ func (tr trial) study(t testing.TB) *cell {
 				if err != nil {
 					t.Fatal(err)
 				}
-				useful = useful && e.Undefined == "" && e.Deviation < most && e.HalfWidth < wide*e.Detects()
+				useful = useful && e.Undefined == "" && e.StandardError < most && e.HalfWidth < wide*e.Detects()
 			}
 		}
 		if useful {

@@ -158,7 +158,7 @@ func (tr trial) ask(t testing.TB, c *cell, data []table) []asked {
 					t.Fatalf("%s: %v %s", a.Kind, err, e.Undefined)
 				}
 				truth, scale := truths(a, x, y, xx, yy)
-				out = append(out, asked{at, fi, fj, q, truth, scale, pair, e.Deviation})
+				out = append(out, asked{at, fi, fj, q, truth, scale, pair, e.StandardError})
 			}
 		}
 	}
@@ -178,7 +178,7 @@ func (a asked) wrong(t testing.TB) (halved, unprojected float64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return e.Deviation
+		return e.StandardError
 	}
 	return deviation(0.25), math.Sqrt(math.Max(0, a.want*a.want-deviation(0)*deviation(0)))
 }
@@ -312,7 +312,7 @@ func (tr trial) distances(t *testing.T, c *cell, found *caught) {
 					truth += u * u
 				}
 			}
-			off := (e.Interval.Estimate - truth) / z.Squared / want.Deviation
+			off := (e.Interval.Estimate - truth) / z.Squared / want.StandardError
 			sum += off * off
 		}
 		m.add(sum / float64(len(points)/2))
@@ -358,7 +358,7 @@ func (tr trial) groups(t *testing.T, c *cell, found *caught) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		forecasts[[2]int{q.x.party, q.y.party}] = e.Deviation
+		forecasts[[2]int{q.x.party, q.y.party}] = e.StandardError
 		g := forecast.Groups{Columns: c.columns(0), Kept: 1, Sizes: [2]float64{c.records(0), c.records(1)}}
 		wrong := func(share float64) float64 {
 			g.Law = law
@@ -370,7 +370,7 @@ func (tr trial) groups(t *testing.T, c *cell, found *caught) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return e.Deviation / forecasts[[2]int{q.x.party, q.y.party}]
+			return e.StandardError / forecasts[[2]int{q.x.party, q.y.party}]
 		}
 		half.add(wrong(0.25) * wrong(0.25))
 		bare.add(math.Max(0, 1-wrong(0)*wrong(0)))

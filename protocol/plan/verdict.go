@@ -17,7 +17,7 @@ func standsOut(e forecast.Error) bool { return e.Detects() < 1 }
 // denominator.
 func standsOutOfAll(e forecast.Error) bool { return standsOut(e) && e.HalfWidth < 1 }
 
-func withinItself(e forecast.Error) bool { return e.Deviation <= 1 }
+func withinItself(e forecast.Error) bool { return e.StandardError <= 1 }
 
 func halfWithin(e forecast.Error) bool { return e.HalfWidth <= 1 }
 
@@ -41,7 +41,7 @@ func (f *forecaster) losing() loss {
 
 // good reports whether an answer can say something, and is likely to be defined.
 func (f *forecaster) good(e forecast.Error) bool {
-	return e.Undefined == "" && f.usable(e) && e.Lost() <= f.losing().often
+	return e.Undefined == "" && f.usable(e) && e.FailureProbability() <= f.losing().often
 }
 
 // conclude sets the outcome and the verdict of an analysis.
@@ -55,7 +55,7 @@ func (c *cell) conclude(a study.Analysis, f *Analysis) {
 	case CutShort:
 		text = chosen.Cut
 	case SpreadUnknown:
-		text = "it depends on the spread of " + names(chosen.Hinges) + ", which is not known. Plan again with " + tell(chosen.Hinges)
+		text = "it depends on the spread of " + names(chosen.UnknownSpreads) + ", which is not known. Plan again with " + tell(chosen.UnknownSpreads)
 	case NoAnswer:
 		text = chosen.undefined() + needs
 		if of.otherwise != nil {

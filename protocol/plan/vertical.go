@@ -10,9 +10,9 @@ import (
 )
 
 // holdings returns what is known of the parties' columns in a sketch of the columns side.
-func (c *cell) holdings() (out []forecast.Holding) {
+func (c *cell) holdings() (out []forecast.PartyColumns) {
 	for party := range c.Study.Parties {
-		h := forecast.Holding{Records: c.records(party)}
+		h := forecast.PartyColumns{Records: c.records(party)}
 		last := -1
 		for _, f := range c.Study.Features(party, c.index) {
 			if f.Kind != study.Value && f.Kind != study.OneHot || f.Column == last {
@@ -30,9 +30,9 @@ func (c *cell) holdings() (out []forecast.Holding) {
 			case bounded && column.Kind == study.Numeric && c.sketch().Standardise:
 				h.Columns = append(h.Columns, forecast.KnownSpread())
 			case given:
-				k := forecast.Known{Column: c.moved(f), Bit: column.Kind == study.Binary, Told: true, Most: 1}
+				k := forecast.Known{Column: c.moved(f), Bit: column.Kind == study.Binary, Declared: true, MaxLength: 1}
 				if !centred {
-					k.Most = math.Max(c.centre(f), 1-c.centre(f))
+					k.MaxLength = math.Max(c.centre(f), 1-c.centre(f))
 				}
 				h.Columns = append(h.Columns, k)
 			case told:

@@ -33,7 +33,7 @@ type Role struct {
 
 	withholds bool // it withholds the chunks of its release
 	Rounds    bool // only in studies of two rounds
-	Whole     bool // only in studies whose shares contain their texts
+	Inline    bool // only in studies whose shares contain their texts
 	Apart     bool // only in studies whose texts travel apart
 
 	did   bool
@@ -75,8 +75,8 @@ func sameBeside(a, b protocol.Verified) bool {
 	return slices.EqualFunc(of, other, bytes.Equal)
 }
 
-// keep means that the adversary sends nothing.
-var keep []protocol.Verified
+// silence means that the adversary sends nothing.
+var silence []protocol.Verified
 
 func as(e protocol.Verified) []protocol.Verified { return []protocol.Verified{e} }
 
@@ -164,7 +164,7 @@ the one that stalls. The victim opens its side of the attempt, and everybody see
 				}
 				return as(p.shared(s, e.Attempt()))
 			})},
-		{Name: "few shares", Whole: true, Blame: "proved", Story: `Leaves one member out of its share envelope. Its form alone is impossible.`,
+		{Name: "few shares", Inline: true, Blame: "proved", Story: `Leaves one member out of its share envelope. Its form alone is impossible.`,
 			act: instead(protocol.KindShare, func(p *Party, e protocol.Verified) []protocol.Verified {
 				s := decode(wire.DecodeShare(e.Payload()))
 				s.Sealed = s.Sealed[1:]
@@ -333,7 +333,7 @@ func silentFrom(kind protocol.Kind) func(*Party, protocol.Verified) []protocol.V
 	silent := false
 	return func(p *Party, e protocol.Verified) []protocol.Verified {
 		if silent = silent || e.Kind() == kind; silent {
-			return keep
+			return silence
 		}
 		return as(e)
 	}
@@ -474,7 +474,7 @@ func (p *Party) readShares(a transcript, group agree.Group) []agree.Posted[agree
 	for id, e := range a.shares {
 		s := decode(wire.DecodeShare(e.Payload()))
 		if texts, path := p.sim.Aggregator.sealedTo(p, e).Beside(); len(texts) == 1 {
-			s.Own = agree.Text{Sealed: texts[0], Path: path}
+			s.Received = agree.Text{Sealed: texts[0], Path: path}
 		}
 		shares[group.Index(id)] = agree.Posted[agree.Share]{ID: e.ID(), Message: s}
 	}
@@ -519,7 +519,7 @@ func attemptOf(board []protocol.Verified, attempt uint32) transcript {
 }
 
 func (t transcript) group(s *study.Study) agree.Group {
-	return agree.Group{Study: s.ID, Attempt: t.number, Roster: t.roster, Members: t.members, Apart: s.Apart()}
+	return agree.Group{Study: s.ID, Attempt: t.number, Roster: t.roster, Members: t.members, DetachedTexts: s.Apart()}
 }
 
 // honest reports whether a party follows the protocol.

@@ -174,7 +174,7 @@ func (a *Aggregator) work() error {
 		if a.sim.crashes(a.crash) {
 			return errCrashed
 		}
-		return a.step(session.InterimComputed{Firsts: job.Firsts, Basis: a.sim.Study.Beforehand()})
+		return a.step(session.InterimComputed{Firsts: job.Firsts, Basis: a.sim.Study.PlaceholderBasis()})
 	}
 	if a.sim.Study.Masked() && len(job.Releases) > 0 {
 		if err := a.sim.summed(job); err != nil {

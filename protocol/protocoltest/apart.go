@@ -35,7 +35,7 @@ func apartRoles() []*Role {
 		group := a.group(p.sim.Study)
 		for i, s := range p.readShares(a, group) {
 			if group.Members[i] != p.Signer.ID() {
-				own := s.Message.Own
+				own := s.Message.Received
 				own.Sealed = bytes.Clone(own.Sealed)
 				change(own.Sealed)
 				return []agree.Wrong{{From: i, Text: own}}

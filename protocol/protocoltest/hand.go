@@ -9,9 +9,9 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// walk is a party's bundle on its way to the aggregator, and then the answer on its way back.
+// bundleTrip is a party's bundle on its way to the aggregator, and then the answer on its way back.
 // Meanwhile others act, so the contents of a bundle may have lost their turn when it arrives.
-type walk struct {
+type bundleTrip struct {
 	envelopes [][]byte
 	header    protocol.Digest // of the release whose chunks are in the bundle; zero if there are none
 	count     uint64          // length of the board at export
@@ -41,7 +41,7 @@ func (p *Party) byHand() func() error {
 
 // export writes a bundle of everything that the machine wants sent.
 func (p *Party) export() error {
-	w := &walk{count: p.machine.Count()}
+	w := &bundleTrip{count: p.machine.Count()}
 	post, _ := p.due()
 	for _, e := range post {
 		if !p.Store.holds(e) {

@@ -31,7 +31,7 @@ import (
 //
 // Contradictions that show earlier are breaches, which end Run.
 func (s *Simulation) Check() error {
-	return errors.Join(s.broken, s.oneSeed(), s.secrecy(), s.blame(), s.newcomers(), s.publicKeys(), s.oneRelease(), s.causes())
+	return errors.Join(s.firstBreach, s.oneSeed(), s.secrecy(), s.blame(), s.newcomers(), s.publicKeys(), s.oneRelease(), s.causes())
 }
 
 func (s *Simulation) oneSeed() error {

@@ -73,7 +73,7 @@ func (p *Party) makeRelease(ctx context.Context, wanted session.MakeRelease) (se
 		p.sim.breach("%s is to release as if there were another number of rounds", p.Name)
 	} else if two {
 		w.of = secondOfTwo
-		what.Before, w.study = &wanted.Second.Own, w.study.By(wanted.Second.Interim.Basis)
+		what.Before, w.study = &wanted.Second.Own, w.study.WithBasis(wanted.Second.Interim.Basis)
 	}
 	stored, err := w.run(ctx, w, what)
 	if err != nil {
@@ -113,7 +113,7 @@ const (
 )
 
 // run makes the sketches of a round.
-func (w world) run(ctx context.Context, in job.World, what job.What) (job.Stored, error) {
+func (w world) run(ctx context.Context, in job.World, what job.Kind) (job.Stored, error) {
 	plans, err := w.making()
 	if err != nil {
 		return job.Stored{}, err
@@ -212,21 +212,21 @@ func (w world) Debit(_ context.Context, due func([]ledger.Entry) ([]ledger.Entry
 	return w.mayCrash()
 }
 
-func (w world) Vouch(context.Context) error { return nil }
+func (w world) Countersign(context.Context) error { return nil }
 
 var errNoLook = errors.New("no simulated study looks at data first")
 
 func (w world) Look(context.Context, []*release.Look) (int64, error) { return 0, errNoLook }
-func (w world) TakenLook() ([]byte, error)                           { return nil, errNoLook }
-func (w world) KeepLook([]byte) error                                { return errNoLook }
+func (w world) StoredLook() ([]byte, error)                          { return nil, errNoLook }
+func (w world) StoreLook([]byte) error                               { return errNoLook }
 
 func (w world) Drop() error {
 	w.Store.Release = nil
 	return nil
 }
 
-func (w world) Forget() error { return nil }
-func (w world) At(job.Stage)  {}
+func (w world) Cleanup() error { return nil }
+func (w world) At(job.Stage)   {}
 
 func (w world) Save(s job.Sealed) error {
 	e, header, made, err := w.opened(s)

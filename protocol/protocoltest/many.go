@@ -33,15 +33,15 @@ func Many(parties int, seed uint64, lies bool) (*Simulation, error) {
 // Liar returns the lying party of Many, if there is one.
 func (s *Simulation) Liar() *Party { return s.Parties[len(s.Parties)/3] }
 
-// Crowd reports the cost of a study of many parties.
-type Crowd struct {
+// Cost reports the cost of a study of many parties.
+type Cost struct {
 	Attempts int
 	Read     int // bytes that each party has read of the board, including texts sealed to it
 }
 
 // ToResult lets all parties approve and plays a study with InTurn. It returns an error unless all
 // honest parties have the result and Check passes.
-func (s *Simulation) ToResult() (out Crowd, err error) {
+func (s *Simulation) ToResult() (out Cost, err error) {
 	if err = s.ApproveAll(); err == nil {
 		err = s.InTurn()
 	}

@@ -44,7 +44,7 @@ type Party struct {
 	sent     map[string][32]byte // by title
 	restored bool                // its store was reset to an earlier state, so it may sign again
 	asked    protocol.Instant    // when the board was last read
-	way      *walk               // a bundle on its way; nil if there is none
+	way      *bundleTrip         // a bundle on its way; nil if there is none
 }
 
 // errCrashed reports that the node crashed; this is not a breach.

@@ -117,7 +117,7 @@ func (r *Report) cast(s *Simulation, draw *rand.Rand) int {
 		two := s.Study.TwoRounds()
 		between := two && draw.IntN(2) == 0 // only roles specific to two rounds
 		roles := slices.DeleteFunc(Roles(draw), func(r *Role) bool {
-			return r.Rounds && !two || between && !r.Rounds || r.Whole && s.Study.Apart() || r.Apart && !s.Study.Apart()
+			return r.Rounds && !two || between && !r.Rounds || r.Inline && s.Study.Apart() || r.Apart && !s.Study.Apart()
 		})
 		p := s.Parties[i]
 		if k := draw.IntN(len(roles) + 1); k < len(roles) {

@@ -63,13 +63,13 @@ type Simulation struct {
 	// Censored parties' messages never reach the aggregator. Default: none.
 	Censored map[string]bool
 
-	choose  *rand.Rand
-	delayed [][]byte // messages that will arrive later
-	checked map[string]protocol.Verified
-	beside  map[protocol.Digest][][]byte // texts of shares of many parties, shared with their senders to save memory
-	mu      sync.Mutex                   // guards what parties that read in parallel write: Seen, Points, and the fields below
-	trace   strings.Builder
-	broken  error
+	choose      *rand.Rand
+	delayed     [][]byte // messages that will arrive later
+	checked     map[string]protocol.Verified
+	beside      map[protocol.Digest][][]byte // texts of shares of many parties, shared with their senders to save memory
+	mu          sync.Mutex                   // guards what parties that read in parallel write: Seen, Points, and the fields below
+	trace       strings.Builder
+	firstBreach error
 }
 
 // Sighting is a status that a node showed.
@@ -142,8 +142,8 @@ func (s *Simulation) Run() error { return s.RunUntil(func() bool { return false 
 // RunUntil is Run, but ends as soon as enough returns true.
 func (s *Simulation) RunUntil(enough func() bool) error {
 	for range patience {
-		if s.broken != nil || enough() {
-			return s.broken
+		if s.firstBreach != nil || enough() {
+			return s.firstBreach
 		}
 		actions := s.actions()
 		if len(actions) == 0 {
@@ -160,7 +160,7 @@ func (s *Simulation) RunUntil(enough func() bool) error {
 // InTurn lets the nodes act one after the other, each as long as it can, until none has anything to
 // do. It is for studies of many parties, where drawing each action at random takes too long.
 func (s *Simulation) InTurn() error {
-	for busy := true; busy && s.broken == nil; {
+	for busy := true; busy && s.firstBreach == nil; {
 		busy = false
 		if err := s.readAll(); err != nil {
 			return err
@@ -179,7 +179,7 @@ func (s *Simulation) InTurn() error {
 			busy = true
 		}
 	}
-	return s.broken
+	return s.firstBreach
 }
 
 // readAll lets every party that has nothing else to do read the board, in parallel. Sealing to many
@@ -202,7 +202,7 @@ func (s *Simulation) readAll() error {
 
 // turnOf lets one party do everything it can.
 func (s *Simulation) turnOf(p *Party) (acted bool, err error) {
-	for !p.over() && s.broken == nil {
+	for !p.over() && s.firstBreach == nil {
 		post, run := p.due()
 		switch {
 		case len(post) > 0:
@@ -289,7 +289,7 @@ func (s *Simulation) Advance(to protocol.Instant) error {
 			return err
 		}
 	}
-	return s.broken
+	return s.firstBreach
 }
 
 // Restart restarts every node from what it has stored.
@@ -304,7 +304,7 @@ func (s *Simulation) Restart() error {
 			return err
 		}
 	}
-	return s.broken
+	return s.firstBreach
 }
 
 // errLost reports that a message or its answer did not arrive.
@@ -422,8 +422,8 @@ func (s *Simulation) breach(format string, args ...any) {
 	s.note(format, args...)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.broken == nil {
-		s.broken = fmt.Errorf(format, args...)
+	if s.firstBreach == nil {
+		s.firstBreach = fmt.Errorf(format, args...)
 	}
 }
 

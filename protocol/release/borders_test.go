@@ -93,7 +93,7 @@ func TestLimitsArePinned(t *testing.T) {
 			t.Errorf("%s: %d, want %d", name, c[0], c[1])
 		}
 	}
-	if got := fmt.Sprint(clearCount, clearApart, clearFar, far, bearable, ofClasses, bearableShare, leastPassing, drowning, ample, typicalOfRange); got != "2 3 4 11 0.4 0.35 0.3 1.5 0.09 1.5 0.1" {
+	if got := fmt.Sprint(clearCount, clearApart, clearFar, far, maxBias, maxClassBias, bearableShare, leastPassing, maxProductNoise, normalClip, typicalOfRange); got != "2 3 4 11 0.4 0.35 0.3 1.5 0.09 1.5 0.1" {
 		t.Error(got)
 	}
 }

@@ -154,7 +154,7 @@ func (b *Builder) present(values []int64) []int64 {
 // AddRead is Add for values at the study's ReadBits. If these are finer than its bits, some sums
 // take the values as they are; all else takes them rounded.
 func (b *Builder) AddRead(ids [][]byte, values []int64) error {
-	if b.plan.row().Fine {
+	if b.plan.row().AtReadBits {
 		if want := b.plan.Values; len(values) != len(ids)*want {
 			return fmt.Errorf("batch of %d records has %d values, want %d each", len(ids), len(values), want)
 		}
@@ -203,7 +203,7 @@ func (b *Builder) addValues(ids [][]byte, values []int64) error {
 func (b *Builder) add(ids [][]byte, values []int64) error {
 	switch {
 	case b.sums != nil:
-		if b.plan.row().Fine {
+		if b.plan.row().AtReadBits {
 			values = b.finer(values)
 		}
 		return b.sums.Add(values)
@@ -266,10 +266,10 @@ func (b *Builder) Exact() Exact {
 	case b.columns != nil:
 		e := Exact{Sketch: b.columns.Sketch(), Clipped: b.clipped}
 		if b.plan.Head() > 0 {
-			e.Sketch = b.plan.headed(e.Sketch, b.own)
+			e.Sketch = b.plan.withHead(e.Sketch, b.own)
 		}
 		if b.plan.counted > 0 {
-			e.Sketch = b.plan.behind(e.Sketch, b.clipped)
+			e.Sketch = b.plan.withCutCount(e.Sketch, b.clipped)
 		}
 		return e
 	}

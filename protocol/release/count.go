@@ -14,7 +14,7 @@ import (
 // sensitivity, so the row adds less than a hundredth to the noise, and at most the bound on an
 // entry.
 func (p Plan) countWeight() (int64, error) {
-	if !p.Study.CountsCut(p.Index) {
+	if !p.Study.CountsClipped(p.Index) {
 		return 0, nil
 	}
 	of, err := dp.RecordColumns(dp.RowNorms{L1: p.Spec().RowL1(), L2Squared: p.Spec().RowL2Squared()}, p.Clip, len(p.Features))
@@ -23,7 +23,7 @@ func (p Plan) countWeight() (int64, error) {
 	}
 	weight := of.L1 / 32
 	if p.Study.Privacy.Mechanism == dp.Gaussian {
-		weight = dp.Length(of.L2Squared/64+1) - 1
+		weight = dp.CeilSqrt(of.L2Squared/64+1) - 1
 	}
 	return max(1, min(weight, p.Clip)), nil
 }
@@ -40,8 +40,8 @@ func (p Plan) CountRows() int {
 // is no such row.
 func (p Plan) CutWeight() int64 { return p.counted }
 
-// behind appends the count of clipped records to an exact sketch.
-func (p Plan) behind(s sketch.Sketch, cut int64) sketch.Sketch {
+// withCutCount appends the count of clipped records to an exact sketch.
+func (p Plan) withCutCount(s sketch.Sketch, cut int64) sketch.Sketch {
 	row := make([]int64, s.Cols)
 	row[0] = cut * p.counted
 	s.Data, s.Rows = append(s.Data, row...), s.Rows+1

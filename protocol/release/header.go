@@ -136,7 +136,7 @@ func (p Plan) largest() int64 {
 	if p.Study == nil {
 		return largestEntry
 	}
-	return 1 << 62 / p.Study.Summands()
+	return 1 << 62 / p.Study.ExactParties()
 }
 
 var errRange = errors.New("an entry is out of range")

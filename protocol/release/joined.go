@@ -44,7 +44,7 @@ func (p Plan) fixed(root seed.Keys) (f *projection.Fixed, places []int, err erro
 	case p.Joined() && spec.Family == projection.Identity:
 		spec.K = len(features)
 	case p.Joined() && spec.Family == projection.Hadamard:
-		features, places = p.Study.AllFeatures(p.Index), p.Study.Places(p.Party, p.Index)
+		features, places = p.Study.AllFeatures(p.Index), p.Study.FeatureIndices(p.Party, p.Index)
 	}
 	f, err = fix(spec, root, p.Study.RowLabels(features))
 	return f, places, err
@@ -70,7 +70,7 @@ func (b *Builder) place(values []int64) []int64 {
 // record.
 func (p Plan) Coordinates() []int {
 	if p.Joined() && p.Spec().Family == projection.Identity {
-		return p.Study.Places(p.Party, p.Index)
+		return p.Study.FeatureIndices(p.Party, p.Index)
 	}
 	out := make([]int, p.Spec().K)
 	for i := range out {

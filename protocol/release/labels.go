@@ -168,9 +168,9 @@ func (p Plan) Unpack(s sketch.Sketch) (sketch.Sketch, []int, error) {
 	return s, labels, nil
 }
 
-// Beside reads the labels and rows that Unpack and DecodeRows return for a records-side sketch,
+// ReadRows reads the labels and rows that Unpack and DecodeRows return for a records-side sketch,
 // without holding its entries. It allocates them from to; nil: in memory.
-func (p Plan) Beside(h protocol.ReleasedSketch, r io.Reader, to room.Giver) (labels []int, rows Rows, err error) {
+func (p Plan) ReadRows(h protocol.ReleasedSketch, r io.Reader, to room.Allocator) (labels []int, rows Rows, err error) {
 	var at, wrong int64 // entries so far; the first row with an unknown label, from 1
 	if err := addressable(h); err != nil {
 		return nil, Rows{}, err

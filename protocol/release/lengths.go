@@ -41,7 +41,7 @@ func (p Plan) NewLengths(workers int) (*Lengths, error) {
 // Add takes a batch of m encoded records, as Builder.AddRead does.
 func (l *Lengths) Add(m int, values []int64) error {
 	l.records += int64(m)
-	if l.sums != nil && l.builder.plan.row().Fine {
+	if l.sums != nil && l.builder.plan.row().AtReadBits {
 		return l.sums.Add(values)
 	}
 	values = l.builder.present(l.builder.rounded(values))

@@ -127,7 +127,7 @@ func (p Plan) lookNoise() dp.Noise {
 }
 
 // still returns the centre and spread that leave an entry at its public centre.
-func (p Plan) still(feature int) sketch.Standard { return p.Study.Still(p.Features[feature]) }
+func (p Plan) still(feature int) sketch.Standard { return p.Study.PublicStandard(p.Features[feature]) }
 
 // After returns the plan of the second pass.
 func (p Plan) After(moves []sketch.Standard) (Plan, error) {
@@ -135,7 +135,7 @@ func (p Plan) After(moves []sketch.Standard) (Plan, error) {
 		return p, fmt.Errorf("a first look of %d entries, want %d", len(moves), len(p.entries()))
 	}
 	if p.Own != nil {
-		return p.around(moves)
+		return p.centredAt(moves)
 	}
 	m := *p.Moments
 	m.moves = moves

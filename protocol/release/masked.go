@@ -33,7 +33,7 @@ func (p Plan) Among(members int) (Plan, error) {
 	if members > len(p.Study.Parties) {
 		return Plan{}, fmt.Errorf("planning sketch %d: %d members of a study of %d parties", p.Index+1, members, len(p.Study.Parties))
 	}
-	part, err := p.summed.Shared(p.Study.Sharers(members))
+	part, err := p.summed.Shared(p.Study.HonestMembers(members))
 	if err != nil {
 		return Plan{}, fmt.Errorf("planning sketch %d for %d members: %w", p.Index+1, members, err)
 	}
@@ -43,7 +43,7 @@ func (p Plan) Among(members int) (Plan, error) {
 
 // sharers returns how many shares of noise are sure to be in anything that is seen of a release: 1
 // if it is not masked.
-func (p Plan) sharers() int { return p.Study.Sharers(p.members) }
+func (p Plan) sharers() int { return p.Study.HonestMembers(p.members) }
 
 // DrawSeen draws the noise that is sure to be in anything that others see of an exact sketch; Draw
 // draws what the party itself adds. They differ only under masked sums, where nobody sees less than

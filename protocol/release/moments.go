@@ -160,12 +160,12 @@ func total(counts []int64) (sum int64) {
 // counts as none must be clearer. In a tail that thins out none remain there, and one made by noise
 // alone would lengthen the clip most.
 const (
-	clearCount = 2
-	clearApart = 3
-	clearFar   = 4  // for counts of lengths beyond
-	far        = 11 // this index
-	bearable   = 0.4
-	ofClasses  = 0.35 // as bearable, for means of classes: clipping is not corrected for in their means
+	clearCount   = 2
+	clearApart   = 3
+	clearFar     = 4  // for counts of lengths beyond
+	far          = 11 // this index
+	maxBias      = 0.4
+	maxClassBias = 0.35 // as bearable, for means of classes: clipping is not corrected for in their means
 
 	// For correlations: the share of clipped records as a fraction of the noise, and how many
 	// standard errors of a count may be longer, however small that noise is.
@@ -174,8 +174,8 @@ const (
 
 	// A clip longer than normal values need is not lengthened to where the noise of a correlation
 	// passes this: with more noise, a column with half its declared variance is lost in it.
-	drowning = 0.09
-	ample    = 1.5
+	maxProductNoise = 0.09
+	normalClip      = 1.5
 )
 
 // counted holds what a clip is chosen by: noisy counts of lengths.
@@ -213,9 +213,9 @@ func (c counted) choose(s *study.Study, index int) int {
 	if s.ForProducts(index) {
 		return c.chooseForProducts(s, index)
 	}
-	bear := bearable
+	bear := maxBias
 	if s.MomentClasses(index) > 0 {
-		bear = ofClasses
+		bear = maxClassBias
 	}
 	for e, clip := range c.clips[:last] {
 		var off float64
@@ -264,7 +264,7 @@ func (c counted) chooseForProducts(s *study.Study, index int) int {
 		var longer float64
 		c.passing(e, func(_ int, count float64) { longer += count })
 		length := float64(clip) / typical
-		if next := float64(c.clips[e+1]) / typical; next > ample && noise*next*next > drowning*float64(c.records) {
+		if next := float64(c.clips[e+1]) / typical; next > normalClip && noise*next*next > maxProductNoise*float64(c.records) {
 			return e
 		}
 		if longer+c.sd <= math.Max(bearableShare*float64(noise*length)*length, leastPassing*c.sd) {
@@ -316,17 +316,17 @@ func (p Plan) MomentNoise(parties, clip int, label bool) estimate.MomentNoise {
 	return out
 }
 
-// Sensible returns the share of clipped records from which means may be off by more than .4 of
+// Noticeable returns the share of clipped records from which means may be off by more than .4 of
 // their standard error: twice the noise of a mean of records of typical length, in spreads. The sum
 // is over that many members and has that many records.
-func (p Plan) Sensible(members int, records float64) float64 {
+func (p Plan) Noticeable(members int, records float64) float64 {
 	m := p.Moments
 	if m.mu == 0 {
 		return 0
 	}
 	noises := float64(members)
 	if p.Study.Masked() {
-		noises /= float64(p.Study.Sharers(members))
+		noises /= float64(p.Study.HonestMembers(members))
 	}
 	return 2 * p.Study.MeanNoise(p.Index, 1) * math.Sqrt(noises) / m.mu / records
 }
@@ -342,7 +342,7 @@ type SummedMoments struct {
 
 // MomentTally divides the sums of that many records, with that many members' noise, by their
 // weights, into encoded units around the public centre.
-func (p Plan) MomentTally(from room.Giver, m SummedMoments, records int64, members int) (out estimate.Tally, err error) {
+func (p Plan) MomentTally(from room.Allocator, m SummedMoments, records int64, members int) (out estimate.Tally, err error) {
 	l := p.Moments.Layout
 	factors, one := l.Factors(m.Weights), float64(p.Study.Bits.One())
 	out = estimate.Tally{Records: records, Layout: l, Unlabelled: p.Study.Unlabelled(p.Index)}
@@ -382,7 +382,7 @@ func (p Plan) MomentTally(from room.Giver, m SummedMoments, records int64, membe
 	}
 	if l.Cut {
 		out.Clips = []float64{float64(m.Clip) / one}
-		out.Thought = p.Study.Thought(p.Index)
+		out.Priors = p.Study.Priors(p.Index)
 	}
 	if m.Moves == nil {
 		return out, nil

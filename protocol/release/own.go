@@ -21,8 +21,8 @@ import (
 // come from the sketch, whose noise may swamp them. The sums include how many records the sketch
 // does not hold unchanged.
 
-// Own is the part of a plan specific to standardised columns.
-type Own struct {
+// Standardised is the part of a plan specific to standardised columns.
+type Standardised struct {
 	values  dp.Guarantee // of all parts of the sketch
 	clip    int64        // before the look
 	looking dp.Noise
@@ -42,7 +42,7 @@ type Own struct {
 const ownLevel = 1 << 18
 
 func (p *Plan) planOwn(values dp.Guarantee) (err error) {
-	p.Own = &Own{values: values, clip: p.Clip}
+	p.Own = &Standardised{values: values, clip: p.Clip}
 	_, look, _ := p.Study.OwnShare(p.Party, p.Index)
 	if p.Own.looking, err = calibrated(values, look, p.lookChange()); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (p *Plan) calibrateOwn() (err error) {
 	o.quantum = cut*cut/ownLevel + 1
 	squares := cut * cut / o.quantum
 	o.weight, o.counted = max(squares/cut, 1), max(squares/2, 1)
-	change := dp.Within(o.weight*o.weight*cut*cut+squares*squares+o.counted*o.counted, 2*p.Values+1)
+	change := dp.SensitivityWithin(o.weight*o.weight*cut*cut+squares*squares+o.counted*o.counted, 2*p.Values+1)
 	if p.Study.Privacy.Replaced {
 		if change, err = change.Replacing(); err != nil {
 			return err
@@ -86,11 +86,11 @@ func (p Plan) Head() int {
 	return study.OwnRows
 }
 
-// around returns the plan of the second pass over columns after a look. All in it is a function of
+// centredAt returns the plan of the second pass over columns after a look. All in it is a function of
 // what is published. Bits are centred at their rates and scaled if the sum of p(1 − p) is below .18
 // of their number. Otherwise they stay at their public centres, where no record is clipped because
 // of them.
-func (p Plan) around(moves []sketch.Standard) (Plan, error) {
+func (p Plan) centredAt(moves []sketch.Standard) (Plan, error) {
 	one := p.Study.Bits.One()
 	o := *p.Own
 	o.ones = 0
@@ -127,13 +127,13 @@ func (p Plan) around(moves []sketch.Standard) (Plan, error) {
 		for i, m := range moves {
 			if p.Study.Columns[p.Features[i].Column].Kind == study.Binary {
 				c := (m.Centre + 8) / 16 * 16
-				o.takes[i] = sketch.Standard{Centre: c, Spread: max(dp.Length(9*c*(16*one-c)), (max(c, 16*one-c)+1)/2)}
+				o.takes[i] = sketch.Standard{Centre: c, Spread: max(dp.CeilSqrt(9*c*(16*one-c)), (max(c, 16*one-c)+1)/2)}
 			}
 		}
 		squared = min(squared, max(squared-(longest-shorter), shorter+others/4, 1))
 	}
 	o.ones = ones
-	p.Clip = dp.Length(squared + p.ones()*p.ones()) // squared is above 0, and stays so without the ones
+	p.Clip = dp.CeilSqrt(squared + p.ones()*p.ones()) // squared is above 0, and stays so without the ones
 	err := p.calibrateOwn()
 	return p, err
 }
@@ -170,9 +170,9 @@ func (s *ownSums) add(row []int64, quantum int64) {
 	}
 }
 
-// headed puts the own sums before an exact sketch; the rows for what was published first are still
+// withHead puts the own sums before an exact sketch; the rows for what was published first are still
 // empty.
-func (p Plan) headed(s sketch.Sketch, own ownSums) sketch.Sketch {
+func (p Plan) withHead(s sketch.Sketch, own ownSums) sketch.Sketch {
 	head := make([]int64, study.OwnRows*s.Cols, (study.OwnRows+s.Rows)*s.Cols)
 	for i := range own.sums {
 		head[2*s.Cols+i] = own.sums[i] * p.Own.weight
@@ -235,10 +235,10 @@ func (p Plan) Owned(head []int64) (Plan, error) {
 
 // OwnMoments returns the moments of values in the sketch of that many records, given the head that
 // Owned decoded. Means are those of the look, before clipping.
-func (p Plan) OwnMoments(head []int64, records int64) []estimate.Own {
+func (p Plan) OwnMoments(head []int64, records int64) []estimate.PublishedMoments {
 	cols := len(p.Features)
 	unit := p.ownUnits(records)
-	out := make([]estimate.Own, p.Values)
+	out := make([]estimate.PublishedMoments, p.Values)
 	for i := range out {
 		mean := float64(head[2*cols+i]) * unit.sum
 		out[i] = unit.of(p, i, mean, float64(float64(head[3*cols+i])*unit.square)-float64(mean*mean))
@@ -249,9 +249,9 @@ func (p Plan) OwnMoments(head []int64, records int64) []estimate.Own {
 
 // OwnExpected returns the moments if values in the sketch have these means and variances, in the
 // sketch's units.
-func (p Plan) OwnExpected(means, variances []float64, records int64) []estimate.Own {
+func (p Plan) OwnExpected(means, variances []float64, records int64) []estimate.PublishedMoments {
 	unit := p.ownUnits(records)
-	out := make([]estimate.Own, p.Values)
+	out := make([]estimate.PublishedMoments, p.Values)
 	for i := range out {
 		out[i] = unit.of(p, i, means[i], variances[i])
 	}
@@ -275,9 +275,9 @@ func (p Plan) ownUnits(records int64) ownUnits {
 }
 
 // of returns the moments of a value with their errors.
-func (u ownUnits) of(p Plan, value int, mean, variance float64) estimate.Own {
+func (u ownUnits) of(p Plan, value int, mean, variance float64) estimate.PublishedMoments {
 	ofMean := u.look[value] / (float64(p.Own.takes[value].Spread) / 16)
-	return estimate.Own{
+	return estimate.PublishedMoments{
 		Sketched: mean, Variance: variance, Mean: mean,
 		VarianceVariance: p.Own.sums.Variance() * (float64(u.square*u.square) + float64(4*mean*mean*u.sum*u.sum)),
 		MeanVariance:     p.Own.looking.Variance() * ofMean * ofMean,

@@ -322,7 +322,7 @@ func (o *pinnedText) moments(t *testing.T, p Plan, m *Moments) {
 	t.Helper()
 	o.line("moments", m.Layout, m.Entries, m.Clips, m.own, m.pooled, m.at, m.mu, m.counts, m.looking, p.Choices(), p.prefix())
 	o.line("tally columns", p.TallyColumns())
-	o.line("sensible", p.Sensible(2, 3000), p.Sensible(3, 3000), "expected", p.Expected(50), p.Expected(2000), p.Expected(1e6))
+	o.line("sensible", p.Noticeable(2, 3000), p.Noticeable(3, 3000), "expected", p.Expected(50), p.Expected(2000), p.Expected(1e6))
 	explaining := []int{0, 1}
 	o.line("ridge", p.Ridge(study.Ridge{Auto: true}, 1000, 900, explaining), p.Ridge(study.Ridge{By: 0.5}, 1000, 900, explaining), p.Ridge(study.Ridge{Auto: true, By: 2}, 0, 900, explaining), p.Ridge(study.Ridge{Auto: true, By: 2}, 1000, 1, explaining), p.Ridge(study.Ridge{Auto: true, By: 2}, 1000, 0, explaining), p.Ridge(study.Ridge{Auto: true, By: 2}, 1000, 900, nil))
 	for at, noise := range m.noises {
@@ -490,7 +490,7 @@ func (o *pinnedText) read(t *testing.T, p Plan, header protocol.ReleasedSketch, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	beside, besideRows, err := p.Beside(header, bytes.NewReader(data), nil)
+	beside, besideRows, err := p.ReadRows(header, bytes.NewReader(data), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -523,7 +523,7 @@ func (o *pinnedText) read(t *testing.T, p Plan, header protocol.ReleasedSketch, 
 		t.Fatal(err)
 	}
 	o.line("summed", summed.Clip, summed.Noise, summed.Moves)
-	o.line("tally", tally.Records, tally.Unlabelled, tally.Clips, tally.Thought, tally.Centres, tally.Units)
+	o.line("tally", tally.Records, tally.Unlabelled, tally.Clips, tally.Priors, tally.Centres, tally.Units)
 	o.line("values", tally.Values)
 	o.line("variances", tally.Variances)
 }
@@ -531,7 +531,7 @@ func (o *pinnedText) read(t *testing.T, p Plan, header protocol.ReleasedSketch, 
 // rounds prints the input of the second round in a study of two, and its sketches.
 func (o *pinnedText) rounds(t *testing.T, s *study.Study) {
 	t.Helper()
-	by := s.Beforehand()
+	by := s.PlaceholderBasis()
 	if at, ok := s.Look(); ok {
 		p, err := For(s, 0, at)
 		if err != nil {
@@ -556,7 +556,7 @@ func (o *pinnedText) rounds(t *testing.T, s *study.Study) {
 			}
 		}
 	}
-	lit := s.By(by)
+	lit := s.WithBasis(by)
 	for index := range lit.Sketches {
 		if lit.SecondRound(index) {
 			o.sketch(t, lit, 0, index)

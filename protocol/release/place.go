@@ -24,7 +24,7 @@ func (p Plan) NewPlacer(keys seed.Keys, workers int) (*Placer, error) {
 	case p.Joined():
 		return nil, errors.New("placing records: in a vertical study a party has only part of each record")
 	}
-	b, err := p.Bare().NewBuilder(keys, workers)
+	b, err := p.WithoutResponse().NewBuilder(keys, workers)
 	return &Placer{b}, err
 }
 

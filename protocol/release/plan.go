@@ -26,7 +26,7 @@ type Plan struct {
 	Noise       dp.Noise       // added to every entry after projection; under masked sums the party's share, see Among
 	Flips       dp.Flips       // of every bit before projection; zero except for randomised-response
 	Moments     *Moments       // side moments; else nil
-	Own         *Own           // side columns that the party standardises; else nil
+	Own         *Standardised  // side columns that the party standardises; else nil
 	Labels      *Labels        // what travels beside the rows; nil: nothing
 
 	counted int64        // what a clipped record adds to the last row, side columns; 0: there is no such row
@@ -53,7 +53,7 @@ func plan(s *study.Study, party, index int, part study.Part) (_ Plan, err error)
 	p.Limit = s.RecordLimit(index)
 	p.Clip = s.IntegerClip(index)
 	if p.Clip > 0 && s.Sketches[index].Side == sketch.Columns {
-		p.Clip = min(p.Clip, s.LongestColumns(party, index))
+		p.Clip = min(p.Clip, s.LongestRecord(party, index))
 	}
 	if p.Labels, err = labelsOf(s, party, index); err != nil {
 		return Plan{}, planning(index, err)
@@ -100,8 +100,8 @@ func (p Plan) Sketch() study.Sketch { return p.Study.Sketches[p.Index] }
 // Spec returns the projection.
 func (p Plan) Spec() projection.Spec { return p.Sketch().Projection }
 
-// Bare returns the plan without randomised response and labels; its exact sketches can be compared.
-func (p Plan) Bare() Plan {
+// WithoutResponse returns the plan without randomised response and labels; its exact sketches can be compared.
+func (p Plan) WithoutResponse() Plan {
 	p.Flips, p.Labels = dp.Flips{}, nil
 	return p
 }
@@ -139,7 +139,7 @@ func (p Plan) Cut() int64 {
 	if p.Sketch().Side != sketch.Columns || p.Sketch().Helpers.Ones == 0 {
 		return p.Clip
 	}
-	return dp.Beside(p.Clip, p.ones())
+	return dp.RemainingClip(p.Clip, p.ones())
 }
 
 // OnesWeight returns the weight of the column of ones in the sketch, after rounding, in encoded
@@ -272,7 +272,7 @@ func (p Plan) Attributes() int {
 	if err != nil || worst.L1 == 0 { // randomised response, which has no ones
 		return n
 	}
-	l1, square := p.Study.Farthest(p.Party, p.Index)
+	l1, square := p.Study.LargestRecord(p.Party, p.Index)
 	ones, spec := p.ones(), p.Spec()
 	times := float64(l1+ones) * float64(spec.RowL1()) / float64(worst.L1)
 	if p.Study.Privacy.Mechanism == dp.Gaussian { // lengths of different columns add in squares

@@ -48,9 +48,9 @@ func NewProjector(s *study.Study, index int, keys seed.Keys) (*Projector, error)
 		if err != nil {
 			return nil, fmt.Errorf("projecting vectors: %w", err)
 		}
-		p = p.Bare()
+		p = p.WithoutResponse()
 		out.clip, out.unit = p.Clip, p.Unit()
-		one := projected{values: s.Places(party, index), centres: make([]int64, len(p.Features)), onto: p.Coordinates()}
+		one := projected{values: s.FeatureIndices(party, index), centres: make([]int64, len(p.Features)), onto: p.Coordinates()}
 		if p.Joined() {
 			one.centres = p.centres()
 		}

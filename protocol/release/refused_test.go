@@ -176,7 +176,7 @@ func readsWhole(t *testing.T, name string, p Plan, e Exact) {
 			_, err := DecodeRows(header, r, nil)
 			return err
 		},
-		"beside": func(r io.Reader) error { _, _, err := p.Beside(header, r, nil); return err },
+		"beside": func(r io.Reader) error { _, _, err := p.ReadRows(header, r, nil); return err },
 	}
 	at := int(header.Entries())
 	for way, read := range ways {
@@ -200,7 +200,7 @@ func readsWhole(t *testing.T, name string, p Plan, e Exact) {
 	}
 	needs := p.Joined() || p.Labels != nil && strconv.IntSize == 64 // 32-bit labels take half as many bytes, too few to need room
 	untilEnough(t, name+": room", map[bool]int{true: 1}[needs], func(l *limited) error {
-		_, _, err := p.Beside(header, bytes.NewReader(data), l)
+		_, _, err := p.ReadRows(header, bytes.NewReader(data), l)
 		return err
 	})
 	if p.Labels == nil {
@@ -220,7 +220,7 @@ func readsWhole(t *testing.T, name string, p Plan, e Exact) {
 		if err := p.Check(header, bytes.NewReader(data)); !bad(err) {
 			t.Errorf("%s: checked: %v", name, err)
 		}
-		if _, _, err := p.Beside(header, bytes.NewReader(data), nil); !bad(err) {
+		if _, _, err := p.ReadRows(header, bytes.NewReader(data), nil); !bad(err) {
 			t.Errorf("%s: beside: %v", name, err)
 		}
 		if _, _, err := p.Unpack(s); !bad(err) {
@@ -338,7 +338,7 @@ func TestInterimsAreChecked(t *testing.T) {
 			if !strings.Contains(c.of, name) {
 				continue
 			}
-			b := s.Beforehand()
+			b := s.PlaceholderBasis()
 			b.Moves, b.Clips = slices.Clone(b.Moves), slices.Clone(b.Clips)
 			c.change(&b)
 			if err := CheckInterim(s, b); (err == nil) != c.ok || err != nil && !strings.HasPrefix(err.Error(), "interim: ") {
@@ -548,7 +548,7 @@ func TestLargeReleasesAreChecked(t *testing.T) {
 		if c.says == "out of range" {
 			continue
 		}
-		if labels, _, err := p.Beside(header, bytes.NewReader(data), nil); c.says == "" && (err != nil || len(labels) != rows) || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+		if labels, _, err := p.ReadRows(header, bytes.NewReader(data), nil); c.says == "" && (err != nil || len(labels) != rows) || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
 			t.Errorf("%s: beside: %v", name, err)
 		}
 	}

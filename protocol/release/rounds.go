@@ -59,7 +59,7 @@ func (of *Headers) CheckFirst(party int, f protocol.First) error {
 	return nil
 }
 
-// CheckInterim checks that a study can use the result of its first round: that nothing in it is out
+// CheckBasis checks that a study can use the result of its first round: that nothing in it is out
 // of range. It does not check that this follows from the first rounds; no guarantee depends on
 // that.
 func CheckInterim(s *study.Study, b protocol.Basis) error {
@@ -111,7 +111,7 @@ func checkMoves(s *study.Study, index int, moves []sketch.Standard) error {
 	one := s.Bits.One()
 	for i, at := range entries {
 		f, m := features[at], moves[i]
-		ok := m == s.Still(f)
+		ok := m == s.PublicStandard(f)
 		if s.Scaled(f) {
 			far := s.Columns[f.Column].Scale.Range(s.Bits)
 			ok = m.Centre >= 16*(one-far) && m.Centre <= 16*one && m.Spread >= 1 && m.Spread <= 24*far
@@ -170,5 +170,5 @@ func (p Plan) pooledNoise(index, parties int) (mu, as float64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	return of.Moments.mu, float64(p.Study.Sharers(parties)) / float64(parties), nil
+	return of.Moments.mu, float64(p.Study.HonestMembers(parties)) / float64(parties), nil
 }

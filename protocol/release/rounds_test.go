@@ -51,7 +51,7 @@ func TestAnyInterimKeepsThePromise(t *testing.T) {
 	for name, terms := range map[string]string{"lengths": lookAtLengths, "values": lookAtValues} {
 		t.Run(name, func(t *testing.T) {
 			s := momentStudy(t, terms)
-			before := s.Beforehand()
+			before := s.PlaceholderBasis()
 			if err := CheckInterim(s, before); err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +70,7 @@ func TestAnyInterimKeepsThePromise(t *testing.T) {
 					if err := CheckInterim(s, b); err != nil {
 						t.Fatal(err)
 					}
-					lit := s.By(b)
+					lit := s.WithBasis(b)
 					p, err := For(lit, 0, index)
 					if err != nil {
 						t.Fatal(err)

@@ -18,7 +18,7 @@ func (p Plan) Chooses() bool {
 }
 
 // Awaits reports whether clips and moves follow from a first round whose result is not known yet.
-func (p Plan) Awaits() bool { return p.Moments != nil && p.Study.Awaits(p.Index) }
+func (p Plan) Awaits() bool { return p.Moments != nil && p.Study.AwaitsBasis(p.Index) }
 
 // Choices returns how many clips a party chooses from; 1 if the study fixes it.
 func (p Plan) Choices() int { return len(p.Moments.noises) }

@@ -124,7 +124,7 @@ func (p Plan) CountNoise(parties int) estimate.CountNoise {
 }
 
 // SensibleCells returns the share of clipped records from which means of that many clusters may be
-// off by more than .4 of their standard error, as [Plan.Sensible] defines it: twice the noise of a
+// off by more than .4 of their standard error, as [Plan.Noticeable] defines it: twice the noise of a
 // mean, in spreads, if clusters have equally many cells and records.
 func (p Plan) SensibleCells(parties int, records float64, clusters int) float64 {
 	var squares float64

@@ -30,7 +30,7 @@ type Reader struct {
 	Errs     Errors
 	Failures int    // number of errors, kept or dropped
 	Words    bool   // values come from a command line: a list needs no brackets
-	Loose    bool   // keys may be names, a key without a value has an empty mapping, and texts need no quotes
+	Lenient  bool   // keys may be names, a key without a value has an empty mapping, and texts need no quotes
 	File     string // the file being read, if forms need it: relative paths are relative to it
 
 	at map[string]place
@@ -164,7 +164,7 @@ func (r *Reader) survey(n *yaml.Node, path string, depth int) {
 	}
 	switch n.Kind {
 	case yaml.ScalarNode:
-		if why := CheckText(n.Value); why != "" && !r.Loose {
+		if why := CheckText(n.Value); why != "" && !r.Lenient {
 			r.Fail(path, "%s", why)
 		}
 	case yaml.SequenceNode:
@@ -192,7 +192,7 @@ func (r *Reader) surveyPair(i int, key, value *yaml.Node, path string, depth int
 	case key.Kind != yaml.ScalarNode || key.Anchor != "" || key.Style&yaml.TaggedStyle != 0 || key.Value == "":
 		keyError("a key is a plain word without quotes, tag or anchor")
 		return
-	case r.Loose:
+	case r.Lenient:
 	case key.Tag != "!!str" && value.Kind == yaml.ScalarNode && value.Value == "" && i > 0:
 		keyError("%s is not a key", Excerpt(key.Value)).Hint = "a number with a decimal comma is written with a point: 1.5"
 		return
@@ -231,7 +231,7 @@ func Join(path, key string) string {
 
 // empty reports whether a node is an empty mapping written without braces.
 func (r *Reader) empty(n *yaml.Node) bool {
-	return r.Loose && n.Kind == yaml.ScalarNode && n.Tag == "!!null"
+	return r.Lenient && n.Kind == yaml.ScalarNode && n.Tag == "!!null"
 }
 
 // Object is one mapping of the file, after the survey.
@@ -329,10 +329,10 @@ func (r *Reader) Text(it Item) string {
 	case n.Kind != yaml.ScalarNode:
 		r.Fail(it.Path, "want a text, have %s", Describe(n))
 		return ""
-	case r.Loose && (n.Value == "" || n.Tag == "!!null"):
+	case r.Lenient && (n.Value == "" || n.Tag == "!!null"):
 		r.Fail(it.Path, "want a text, have %s", Describe(n))
 		return ""
-	case r.Loose:
+	case r.Lenient:
 	case plain(n) && (n.Tag != "!!str" || typedWord.MatchString(n.Value)):
 		r.Fail(it.Path, "%s where a text belongs", Describe(n)).Hint = "write it in quotes: " + Excerpt(n.Value)
 		return ""

@@ -11,16 +11,16 @@ import (
 // Key is a row: one key of a mapping that is read into a T. Rows are read and encoded in order, so
 // a row may use what earlier rows have read.
 type Key[T any] struct {
-	Name    string
-	Says    string // purpose of the key
-	Default string // value if the key is left out
-	Unset   string // meaning of leaving it out, in words, if no value expresses it
-	Must    bool   // required
-	Form    Form[T]
-	Not     func(*T) string // why it does not belong here; "" if it does
-	Hint    string          // what to do about a missing or wrong value, if the error does not say it
-	Example string          // value for drafted files; by default Default; for names, one of them
-	Beside  string          // another name, under which drafted files show the key because it excludes others
+	Name          string
+	Doc           string // purpose of the key
+	Default       string // value if the key is left out
+	Unset         string // meaning of leaving it out, in words, if no value expresses it
+	Required      bool   // required
+	Form          Form[T]
+	Forbidden     func(*T) string // why it does not belong here; "" if it does
+	Hint          string          // what to do about a missing or wrong value, if the error does not say it
+	Example       string          // value for drafted files; by default Default; for names, one of them
+	AlternativeTo string          // another name, under which drafted files show the key because it excludes others
 
 	Path  string // in the encoding of the meaning; "" if it has none, or its form has its own
 	IfSet bool   // encode only if not zero: files that do not set it have no such path
@@ -62,8 +62,8 @@ func (ks Keys[T]) Take(o Object, to *T) {
 	for _, k := range ks {
 		path := Join(o.Path, k.Name)
 		switch value := o.Values[k.Name]; {
-		case value != nil && k.Not != nil && k.Not(to) != "":
-			r.Fail(path, "does not belong here: %s", k.Not(to)).Hint = "remove the key"
+		case value != nil && k.Forbidden != nil && k.Forbidden(to) != "":
+			r.Fail(path, "does not belong here: %s", k.Forbidden(to)).Hint = "remove the key"
 			k.absent(r, path, to)
 		case value != nil:
 			before := len(r.Errs)
@@ -73,7 +73,7 @@ func (ks Keys[T]) Take(o Object, to *T) {
 					e.Hint = k.Hint
 				}
 			}
-		case k.Must:
+		case k.Required:
 			r.Fail(path, "is missing").Hint = k.Hint
 		default:
 			k.absent(r, path, to)
@@ -132,8 +132,8 @@ func (ks Keys[T]) Rows() []Row {
 	out := make([]Row, len(ks))
 	for i, k := range ks {
 		out[i] = Row{
-			Name: k.Name, Is: k.Form.is, Says: k.Says, Default: k.Default, Unset: k.Unset, Example: k.Example, Beside: k.Beside,
-			Must: k.Must, Words: k.Form.words, List: k.Form.list, Inner: k.Form.inner, Each: k.Form.each,
+			Name: k.Name, Is: k.Form.is, Says: k.Doc, Default: k.Default, Unset: k.Unset, Example: k.Example, Beside: k.AlternativeTo,
+			Must: k.Required, Words: k.Form.words, List: k.Form.list, Inner: k.Form.inner, Each: k.Form.each,
 		}
 	}
 	return out

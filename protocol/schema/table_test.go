@@ -31,11 +31,11 @@ type (
 
 func houseKeys() Keys[house] {
 	return Keys[house]{
-		{Name: "name", Says: "for people", Must: true, Form: Text(func(h *house) *string { return &h.name }, nil), Path: "name", Example: "manor"},
+		{Name: "name", Doc: "for people", Required: true, Form: Text(func(h *house) *string { return &h.name }, nil), Path: "name", Example: "manor"},
 		{Name: "size", Default: "small", Form: Word(func(h *house) *string { return &h.size }, Words{What: "size", Has: []string{"small", "large"}, Planned: []string{"huge"}}), Path: "size"},
-		{Name: "floors", Says: "above the ground", Default: "1", Form: Whole(func(h *house) *int { return &h.floors }, 1, 9), Path: "floors"},
+		{Name: "floors", Doc: "above the ground", Default: "1", Form: Whole(func(h *house) *int { return &h.floors }, 1, 9), Path: "floors"},
 		{Name: "height", Unset: "not told", Example: "7.5", Form: Between(func(h *house) *float64 { return &h.height }, 1, 99), Path: "height", IfSet: true},
-		{Name: "lift", Default: "false", Form: Flag(func(h *house) *bool { return &h.lift }), Path: "lift", Not: func(h *house) string {
+		{Name: "lift", Default: "false", Form: Flag(func(h *house) *bool { return &h.lift }), Path: "lift", Forbidden: func(h *house) string {
 			if h.floors < 2 {
 				return "one floor needs none"
 			}
@@ -44,10 +44,10 @@ func houseKeys() Keys[house] {
 		{Name: "doors", Default: "shut", Form: Either(func(h *house) *bool { return &h.open }, "way of doors", "shut", "open"), Path: "doors", IfSet: true},
 		{Name: "people", Default: "[cat, dog]", Form: List(func(h *house) *[]string { return &h.people }, Text(Itself[string], nil), 1, 3), Path: "people"},
 		{Name: "rooms", Example: "", Form: List(func(h *house) *[]room { return &h.rooms }, Entry(Keys[room]{
-			{Name: "name", Must: true, Form: Text(func(r *room) *string { return &r.name }, nil), Path: "room.name"},
+			{Name: "name", Required: true, Form: Text(func(r *room) *string { return &r.name }, nil), Path: "room.name"},
 			{Name: "owner", Default: "all", Form: Text(func(r *room) *string { return &r.owner }, nil), Path: "room.owner"},
 		}), 0, 9), Path: "rooms"},
-		{Name: "garden", Says: "behind it", Form: Table(func(h *house) *garden { return &h.garden }, Keys[garden]{
+		{Name: "garden", Doc: "behind it", Form: Table(func(h *house) *garden { return &h.garden }, Keys[garden]{
 			{Name: "trees", Default: "2", Form: Whole(func(g *garden) *int { return &g.trees }, 0, 99), Path: "garden.trees"},
 		})},
 		{Name: "pets", Example: "{rex: 3}", Form: Named("names", Whole(Itself[int], 0, 99), func(_ *Reader, name, _ Item, h *house, age *int) {
@@ -69,7 +69,7 @@ func parse(t *testing.T, text string, loose bool) (h house, wrong []string) {
 	if e != nil {
 		t.Fatal(e)
 	}
-	r := &Reader{Loose: loose}
+	r := &Reader{Lenient: loose}
 	if root == nil || r.Survey(root, "") {
 		houseKeys().Read(r, Item{Node: root}, &h)
 	}
@@ -198,7 +198,7 @@ func TestDraft(t *testing.T) {
 		t.Fatal(e, got)
 	}
 	var h house
-	r := &Reader{Loose: true}
+	r := &Reader{Lenient: true}
 	if r.Survey(root, ""); true {
 		houseKeys().Read(r, Item{Node: root}, &h)
 	}

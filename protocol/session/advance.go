@@ -50,7 +50,7 @@ func (p *Party) bounds() error {
 	}
 	switch {
 	case v.ended() && !arrived:
-		if r := p.struck(); r != nil {
+		if r := p.removal(); r != nil {
 			return &StruckError{*r}
 		}
 		return ErrLeftOut
@@ -89,7 +89,7 @@ func (p *Party) proceed(out *Effects) error {
 	case p.isLate():
 		return p.lateSteps(out)
 	case a.over():
-		if r := p.struck(); r != nil {
+		if r := p.removal(); r != nil {
 			p.destroy(0, out)
 			return &StruckError{*r}
 		}
@@ -102,8 +102,8 @@ func (p *Party) proceed(out *Effects) error {
 	}
 }
 
-// struck returns why this party is in no further roster, or nil.
-func (p *Party) struck() *Removal {
+// removal returns why this party is in no further roster, or nil.
+func (p *Party) removal() *Removal {
 	for _, a := range p.view.attempts {
 		if r := a.removal(p.signer.ID()); r != nil {
 			return r
@@ -114,7 +114,7 @@ func (p *Party) struck() *Removal {
 
 // whyOut returns why the newest roster excludes this party.
 func (p *Party) whyOut() error {
-	if r := p.struck(); r != nil {
+	if r := p.removal(); r != nil {
 		return &StruckError{*r}
 	}
 	return errors.New("the aggregator fixed a roster without this party: its approval came too late")
@@ -150,7 +150,7 @@ func (p *Party) toCommitted(a *attempt, out *Effects) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	p.tries[a.number] = &try{secrets: secrets, checked: map[protocol.PeerID]bool{}}
+	p.tries[a.number] = &agreement{secrets: secrets, checked: map[protocol.PeerID]bool{}}
 	out.Persist = append(out.Persist, SaveSecrets{a.number, seed.Hide(append([]byte{agreeing}, data...))})
 	p.sign(protocol.KindCommit, a.number, wire.EncodeCommit(secrets.Commit()), out)
 	return false, nil
@@ -268,7 +268,7 @@ func (p *Party) certify(a *attempt, out *Effects) error {
 			out.Persist = append(out.Persist, DestroySecrets{number})
 		}
 	}
-	p.tries = map[uint32]*try{}
+	p.tries = map[uint32]*agreement{}
 	return nil
 }
 
@@ -318,7 +318,7 @@ func (p *Party) destroy(attempt uint32, out *Effects) {
 			p.seeded.Seed.Destroy()
 			p.seeded.Pairs.Destroy()
 		}
-		p.tries, p.seeded = map[uint32]*try{}, nil
+		p.tries, p.seeded = map[uint32]*agreement{}, nil
 		return
 	}
 	if p.tries[attempt] != nil {
@@ -488,7 +488,7 @@ func (p *Party) restoreSecrets(attempt uint32, data []byte) error {
 		if err != nil {
 			return err
 		}
-		p.tries[attempt] = &try{secrets: secrets, checked: map[protocol.PeerID]bool{}}
+		p.tries[attempt] = &agreement{secrets: secrets, checked: map[protocol.PeerID]bool{}}
 		return nil
 	case len(data) > 0 && (data[0] == holding || data[0] == masking):
 		outcome, err := Agreed(data)

@@ -264,7 +264,7 @@ func (a *Aggregator) toNextRoster(t *attempt, out *Effects) {
 // toOverdue ends an attempt at its time, removing members whose messages are missing, if the others
 // are a quorum and may try again. Otherwise it waits until the deadline.
 func (a *Aggregator) toOverdue(t *attempt, out *Effects) {
-	missing := a.holdingUp(t)
+	missing := a.blocking(t)
 	again := int64(t.number) < int64(a.study.Attempts) && len(t.members)-len(missing) >= a.study.Quorum
 	switch {
 	case a.now >= a.study.Deadline:
@@ -279,10 +279,10 @@ func (a *Aggregator) toOverdue(t *attempt, out *Effects) {
 	}
 }
 
-// holdingUp lists the members whose messages an attempt waits for. A member that confirmed an
+// blocking lists the members whose messages an attempt waits for. A member that confirmed an
 // earlier attempt which ended on the aggregator's word commits only once every member has abandoned
 // that one. If some have not, they are listed, and not the members that wait for them.
-func (a *Aggregator) holdingUp(t *attempt) []protocol.PeerID {
+func (a *Aggregator) blocking(t *attempt) []protocol.PeerID {
 	missing := t.lacking(t.round())
 	if t.round() != protocol.KindCommit {
 		return missing
@@ -329,7 +329,7 @@ func (a *Aggregator) toComputed(t *attempt, out *Effects) {
 	case used > 0 && a.study.LateUntil != 0 && (a.now >= a.study.LateUntil || complete && len(a.view.absent()) == 0):
 		a.own(protocol.KindClose, t.number, wire.EncodeClose(protocol.Close{At: a.now}), out)
 	case used == 0 && a.now >= a.study.Closes():
-		a.toFirstOnly(t, fmt.Sprintf("%d of %d releases arrived before the deadline; the quorum is %d", len(ready), len(holders), a.study.Quorum), a.owing(), out)
+		a.toFirstOnly(t, fmt.Sprintf("%d of %d releases arrived before the deadline; the quorum is %d", len(ready), len(holders), a.study.Quorum), a.awaited(), out)
 	}
 }
 
@@ -381,8 +381,8 @@ func (a *Aggregator) end(reason string, missing []protocol.PeerID, out *Effects)
 	a.own(protocol.KindClose, a.number(), wire.EncodeClose(protocol.Close{At: a.now}), out)
 }
 
-// owing lists the parties that have not delivered what the study waits for.
-func (a *Aggregator) owing() []protocol.PeerID {
+// awaited lists the parties that have not delivered what the study waits for.
+func (a *Aggregator) awaited() []protocol.PeerID {
 	if t := a.view.current(); a.view.certified() == nil && t != nil {
 		return t.lacking(t.round())
 	}
@@ -419,17 +419,17 @@ func (a *Aggregator) status() Status {
 		if a.now >= until {
 			until = a.study.Deadline
 		}
-		return Status{State: Agreeing, WaitFor: wait.Messages(t.round()), From: a.owing(), Until: until}
+		return Status{State: Agreeing, WaitFor: wait.Messages(t.round()), From: a.awaited(), Until: until}
 	case v.result() != nil:
-		return Status{State: Answered, WaitFor: wait.Late, From: append(a.owing(), a.view.absent()...), Until: a.study.LateUntil}
+		return Status{State: Answered, WaitFor: wait.Late, From: append(a.awaited(), a.view.absent()...), Until: a.study.LateUntil}
 	case v.certified().between():
-		return Status{State: Collecting, WaitFor: wait.Firsts, From: a.owing(), Until: a.waiting()}
+		return Status{State: Collecting, WaitFor: wait.Firsts, From: a.awaited(), Until: a.waiting()}
 	case a.study.Masked():
 		return a.summing(v.certified())
 	case a.now >= a.study.Deadline:
-		return Status{State: Collecting, WaitFor: wait.Releases, From: a.owing(), Until: a.study.Closes()}
+		return Status{State: Collecting, WaitFor: wait.Releases, From: a.awaited(), Until: a.study.Closes()}
 	}
-	return Status{State: Collecting, WaitFor: wait.Releases, From: a.owing(), Until: a.study.Deadline}
+	return Status{State: Collecting, WaitFor: wait.Releases, From: a.awaited(), Until: a.study.Deadline}
 }
 
 // Head signs the current board.

@@ -20,20 +20,20 @@ type attempt struct {
 
 	t1, t2 *protocol.Digest // set once all commits are in, and all shares
 
-	commits   posted
-	keys      map[[32]byte]bool        // hashes of the commits' keys
-	shares    posted                   // each with the text sealed to this node, if texts travel apart
-	confirms  posted                   // on the board, or in a certificate
-	proofs    posted                   // on the board
-	published *published               // of the confirmations of a certified attempt; nil until needed
-	certified bool                     // all confirmations are in, and no complaint proved one wrong
-	firsts    posted                   // in a study of two rounds
-	interim   *protocol.Interim        // the answer to firsts; nil until there is one
-	by        *study.Study             // the study as the interim fixes it; nil without interim
-	goOn      map[protocol.PeerID]bool // the parties in the interim
-	releases  map[protocol.PeerID]protocol.Verified
-	headers   *release.Headers // checks releases; nil until needed
-	void      bool             // it gave a seed, but a member was lost before its masked release arrived
+	commits      posted
+	keys         map[[32]byte]bool        // hashes of the commits' keys
+	shares       posted                   // each with the text sealed to this node, if texts travel apart
+	confirms     posted                   // on the board, or in a certificate
+	proofs       posted                   // on the board
+	published    *published               // of the confirmations of a certified attempt; nil until needed
+	certified    bool                     // all confirmations are in, and no complaint proved one wrong
+	firsts       posted                   // in a study of two rounds
+	interim      *protocol.Interim        // the answer to firsts; nil until there is one
+	interimStudy *study.Study             // the study as the interim fixes it; nil without interim
+	inInterim    map[protocol.PeerID]bool // the parties in the interim
+	releases     map[protocol.PeerID]protocol.Verified
+	headers      *release.Headers // checks releases; nil until needed
+	void         bool             // it gave a seed, but a member was lost before its masked release arrived
 
 	removals  []Removal // why it is over, in the board's order; empty until then
 	abandoned map[protocol.PeerID]bool
@@ -136,7 +136,7 @@ func (a *attempt) awaited(roster []study.Party) []protocol.PeerID {
 
 // group returns the roster in the form of package agree.
 func (a *attempt) group() agree.Group {
-	g := agree.Group{Study: a.study.ID, Attempt: a.number, Roster: a.roster, Publish: a.study.Published(), Apart: a.study.Apart()}
+	g := agree.Group{Study: a.study.ID, Attempt: a.number, Roster: a.roster, Publish: a.study.Published(), DetachedTexts: a.study.Apart()}
 	for _, m := range a.members {
 		g.Members = append(g.Members, m.ID)
 	}
@@ -144,10 +144,10 @@ func (a *attempt) group() agree.Group {
 }
 
 // has reports whether a member has posted a message of the agreement.
-func (a *attempt) has(id protocol.PeerID, kind protocol.Kind) bool { return a.of(kind).has(id) }
+func (a *attempt) has(id protocol.PeerID, kind protocol.Kind) bool { return a.messages(kind).has(id) }
 
-// of returns the messages of a round of the agreement.
-func (a *attempt) of(round protocol.Kind) *posted {
+// messages returns the messages of a round of the agreement.
+func (a *attempt) messages(round protocol.Kind) *posted {
 	switch round {
 	case protocol.KindCommit:
 		return &a.commits
@@ -171,7 +171,7 @@ func (a *attempt) lacking(kind protocol.Kind) []protocol.PeerID {
 }
 
 // complete reports whether every member has posted a message of the agreement.
-func (a *attempt) complete(kind protocol.Kind) bool { return a.of(kind).count == len(a.members) }
+func (a *attempt) complete(kind protocol.Kind) bool { return a.messages(kind).count == len(a.members) }
 
 // rounds lists the messages of the agreement in order.
 var rounds = [...]protocol.Kind{protocol.KindCommit, protocol.KindShare, protocol.KindConfirm}

@@ -35,8 +35,8 @@ func (v *view) otherTranscript(sender protocol.PeerID, what string, theirs, ours
 	return v.disagrees(sender, protocol.OnSeed, what, theirs, ours, otherBoard, agree.ErrTranscript)
 }
 
-// sawThis checks that the board a sender saw is a prefix of this board.
-func (v *view) sawThis(sender protocol.PeerID, count uint64, chain protocol.Digest) error {
+// checkPrefix checks that the board a sender saw is a prefix of this board.
+func (v *view) checkPrefix(sender protocol.PeerID, count uint64, chain protocol.Digest) error {
 	if count <= v.count() && v.chains[count] == chain {
 		return nil
 	}

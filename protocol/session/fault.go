@@ -162,7 +162,7 @@ func (v *view) fits(a *attempt, e protocol.Verified) error {
 		if err != nil {
 			return err
 		}
-		if err := v.sawThis(e.Sender(), c.Count, c.Chain); err != nil {
+		if err := v.checkPrefix(e.Sender(), c.Count, c.Chain); err != nil {
 			return differs(err)
 		}
 		return nil

@@ -47,7 +47,7 @@ func (v *view) first(e protocol.Verified) error {
 		return v.disagrees(e.Sender(), protocol.OnSeed, "agreement T2", f.T2, t2, otherBoard, ErrOtherSeed)
 	}
 	party, _ := v.study.PartyIndex(e.Sender())
-	of, err := a.heldTo()
+	of, err := a.releaseChecks()
 	if err != nil {
 		return err
 	}
@@ -86,19 +86,19 @@ func (v *view) takeInterim(e protocol.Verified) error {
 	if err := release.CheckInterim(v.study, i.Basis); err != nil {
 		return err
 	}
-	a.interim, a.by, a.headers, a.goOn = &i, v.study.By(i.Basis), nil, map[protocol.PeerID]bool{}
+	a.interim, a.interimStudy, a.headers, a.inInterim = &i, v.study.WithBasis(i.Basis), nil, map[protocol.PeerID]bool{}
 	for _, f := range used {
-		a.goOn[f.Party.ID] = true
+		a.inInterim[f.Party.ID] = true
 	}
 	return nil
 }
 
-// lit returns the study as the first round fixes it.
-func (a *attempt) lit() *study.Study {
+// effectiveStudy returns the study as the first round fixes it.
+func (a *attempt) effectiveStudy() *study.Study {
 	if a.interim == nil {
 		return a.study
 	}
-	return a.by
+	return a.interimStudy
 }
 
 // used returns the first rounds that an interim names, in its order, up to one that is not on the
@@ -283,7 +283,7 @@ func (a *Aggregator) toInterim(t *attempt, out *Effects) {
 	case a.now >= a.study.Deadline:
 		a.stop(fmt.Sprintf("%d of %d first rounds arrived before the deadline; the quorum is %d", len(firsts), len(t.members), a.study.Quorum), missing, out)
 	case a.study.Masked() && a.now >= a.study.AgreeBy(t.number) && a.view.voidable(t) && len(firsts) >= a.study.Quorum:
-		a.giveUp(t, protocol.KindFirst, missing, out)
+		a.voidAttempt(t, protocol.KindFirst, missing, out)
 	}
 }
 

@@ -35,8 +35,8 @@ func ofNewcomers(kind protocol.Kind) bool {
 	return kind == protocol.KindJoin || kind == protocol.KindWelcome || kind == protocol.KindJoined
 }
 
-// stranger returns why a listed party cannot come late, or nil.
-func (v *view) stranger(id protocol.PeerID) error {
+// cannotJoin returns why a listed party cannot come late, or nil.
+func (v *view) cannotJoin(id protocol.PeerID) error {
 	if v.withdrawn[id] {
 		return errors.New("its sender has withdrawn")
 	}
@@ -52,7 +52,7 @@ func (v *view) stranger(id protocol.PeerID) error {
 func (v *view) absent() []protocol.PeerID {
 	var out []protocol.PeerID
 	for _, p := range v.study.Parties {
-		if !v.contributor(p.ID) && v.stranger(p.ID) == nil {
+		if !v.contributor(p.ID) && v.cannotJoin(p.ID) == nil {
 			out = append(out, p.ID)
 		}
 	}
@@ -63,7 +63,7 @@ func (v *view) join(e protocol.Verified) error {
 	if v.at(e.Attempt()).member(e.Sender()) {
 		return errors.New("its sender is on the roster already")
 	}
-	if err := v.stranger(e.Sender()); err != nil {
+	if err := v.cannotJoin(e.Sender()); err != nil {
 		return err
 	}
 	j, err := wire.DecodeJoin(e.Payload())
@@ -132,7 +132,7 @@ func (v *view) joined(e protocol.Verified) error {
 	if err := v.sameTranscripts(a, e.Sender(), c); err != nil {
 		return err
 	}
-	if err := v.sawThis(e.Sender(), c.Count, c.Chain); err != nil {
+	if err := v.checkPrefix(e.Sender(), c.Count, c.Chain); err != nil {
 		return err
 	}
 	if confirmed, err := a.confirmedKeys(); err != nil || !slices.Equal(c.Published, confirmed) {

@@ -19,7 +19,7 @@ func (p *Party) isLate() bool {
 // lateSteps asks for the seed, and accepts the first welcome whose seed verifies every confirmation
 // of the members.
 func (p *Party) lateSteps(out *Effects) error {
-	if err := p.view.stranger(p.signer.ID()); err != nil {
+	if err := p.view.cannotJoin(p.signer.ID()); err != nil {
 		return errors.New("this party cannot join: " + err.Error())
 	}
 	a := p.view.certified()
@@ -41,7 +41,7 @@ func (p *Party) lateSteps(out *Effects) error {
 		if !ok {
 			continue // another member may welcome this party
 		}
-		p.seeded, p.seededIn, p.tries = outcome, a.number, map[uint32]*try{}
+		p.seeded, p.seededIn, p.tries = outcome, a.number, map[uint32]*agreement{}
 		secrets, err := p.seededSecrets()
 		if err != nil {
 			return err
@@ -74,7 +74,7 @@ func (p *Party) askToJoin(a *attempt, out *Effects) error {
 	if err != nil {
 		return err
 	}
-	p.tries[a.number] = &try{secrets: secrets, checked: map[protocol.PeerID]bool{}}
+	p.tries[a.number] = &agreement{secrets: secrets, checked: map[protocol.PeerID]bool{}}
 	out.Persist = append(out.Persist, SaveSecrets{a.number, seed.Hide(append([]byte{agreeing}, data...))})
 	join := protocol.Join{Meaning: p.study.Meaning, EphemeralKey: secrets.Commit().EphemeralKey}
 	p.sign(protocol.KindJoin, a.number, wire.EncodeJoin(join), out)

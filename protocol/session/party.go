@@ -50,7 +50,7 @@ type Party struct {
 
 	own        []protocol.Verified
 	consented  bool
-	tries      map[uint32]*try
+	tries      map[uint32]*agreement
 	seeded     *agree.Outcome // from the certificate on, as long as it is needed
 	seededIn   uint32         // the attempt of the certificate, which seeds for good; 0 before it
 	challenged bool           // a roster was shown after the certificate
@@ -65,8 +65,8 @@ type Party struct {
 	failure    error
 }
 
-// try is what this party holds for one attempt.
-type try struct {
+// agreement is what this party holds for one attempt.
+type agreement struct {
 	secrets *agree.Secrets           // nil once spent or destroyed
 	outcome *agree.Outcome           // set once every share was opened
 	checked map[protocol.PeerID]bool // confirmations that verified
@@ -80,7 +80,7 @@ func NewParty(c PartyConfig) (*Party, error) {
 	p := &Party{
 		study: c.Study, signer: c.Signer, entropy: c.Entropy, welcomes: c.Welcome, view: newView(c.Study, c.Signer.ID()),
 		own: c.Restored.Own, document: c.Restored.Document,
-		tries: map[uint32]*try{}, offered: map[string]bool{}, examined: map[protocol.PeerID]bool{},
+		tries: map[uint32]*agreement{}, offered: map[string]bool{}, examined: map[protocol.PeerID]bool{},
 	}
 	if p.welcomes == nil {
 		p.welcomes = func(protocol.PeerID) bool { return false }

@@ -94,7 +94,7 @@ func (a *attempt) sharesInOrder() []agree.Posted[agree.Share] {
 	for _, e := range a.shares.inOrder() {
 		s, _ := shareOf(e)
 		if texts, path := e.Beside(); len(texts) > 0 {
-			s.Own = agree.Text{Sealed: texts[0], Path: path}
+			s.Received = agree.Text{Sealed: texts[0], Path: path}
 		}
 		out = append(out, agree.Posted[agree.Share]{ID: e.ID(), Message: s})
 	}
@@ -129,5 +129,5 @@ func (a *attempt) header(p study.Party) (Header, bool) {
 		return Header{}, false
 	}
 	r, _ := releaseOf(e)
-	return Header{ID: e.ID(), Attempt: a.number, Party: p, By: a.lit(), Release: r}, true
+	return Header{ID: e.ID(), Attempt: a.number, Party: p, By: a.effectiveStudy(), Release: r}, true
 }

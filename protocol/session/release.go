@@ -26,7 +26,7 @@ func (v *view) release(e protocol.Verified) error {
 		return v.disagrees(e.Sender(), protocol.OnSeed, "agreement T2", r.T2, t2, otherBoard, ErrOtherSeed)
 	}
 	party, _ := v.study.PartyIndex(e.Sender())
-	of, err := a.heldTo()
+	of, err := a.releaseChecks()
 	if err != nil {
 		return err
 	}
@@ -46,10 +46,10 @@ func (v *view) release(e protocol.Verified) error {
 	return nil
 }
 
-// heldTo returns the checks for releases and first rounds, by what is known of the study now.
-func (a *attempt) heldTo() (_ *release.Headers, err error) {
+// releaseChecks returns the checks for releases and first rounds, by what is known of the study now.
+func (a *attempt) releaseChecks() (_ *release.Headers, err error) {
 	if a.headers == nil {
-		a.headers, err = release.HeadersOf(a.lit())
+		a.headers, err = release.HeadersOf(a.effectiveStudy())
 	}
 	return a.headers, err
 }
@@ -72,7 +72,7 @@ func (v *view) contributor(id protocol.PeerID) bool {
 		return false
 	}
 	if a.interim != nil {
-		return a.goOn[id]
+		return a.inInterim[id]
 	}
 	return a.member(id) || v.late[id] != nil && v.late[id].in
 }

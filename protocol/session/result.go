@@ -19,7 +19,7 @@ func (v *view) takeResult(e protocol.Verified) error {
 	if t2 := a.transcript(); r.T2 != t2 {
 		return v.disagrees(e.Sender(), protocol.OnSeed, "agreement T2", r.T2, t2, otherBoard, ErrOtherSeed)
 	}
-	if err := v.sawThis(e.Sender(), r.Count, r.Chain); err != nil {
+	if err := v.checkPrefix(e.Sender(), r.Count, r.Chain); err != nil {
 		return err
 	}
 	if r.FirstOnly {

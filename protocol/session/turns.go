@@ -49,7 +49,7 @@ func (v *view) phase(kind protocol.Kind, attempt uint32) turn.Phase {
 	case a.void:
 		return turn.Void
 	case a.doubtful():
-		return turn.Doubtful
+		return turn.Unproved
 	case a.over():
 		return turn.Over
 	}
@@ -101,7 +101,7 @@ func (v *view) because(e protocol.Verified, phase turn.Phase) error {
 		return fmt.Errorf("attempt %d gave the seed", v.certified().number)
 	case turn.Void:
 		return fmt.Errorf("attempt %d is void: %w", v.newest(e).number, ErrVoid)
-	case turn.Over, turn.Doubtful:
+	case turn.Over, turn.Unproved:
 		return fmt.Errorf("attempt %d is over", v.newest(e).number)
 	}
 	return errors.New("the study is closed")

@@ -52,7 +52,7 @@ func inPhases(t *testing.T) map[turn.Phase]*fixture {
 		turn.FirstRound: cut(two, two.before(protocol.KindFirst)),
 		turn.HasResult:  cut(late, late.before(protocol.KindClose)),
 		turn.Over:       cut(late, over),
-		turn.Doubtful:   cut(late, doubtful),
+		turn.Unproved:   cut(late, doubtful),
 		turn.Void:       {t: t, study: lost.Study, board: void, parties: lost.Parties},
 		turn.Elsewhere:  {t: t, study: again.Study, board: elsewhere, parties: again.Parties},
 		turn.Ended:      late,

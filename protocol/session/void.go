@@ -140,7 +140,7 @@ func (p *Party) Wants(job Job) bool {
 // attempt's end it starts the next attempt without members whose releases are missing, if the
 // others are a quorum. At the deadline it stops the study.
 func (a *Aggregator) toSummed(t *attempt, out *Effects) {
-	ready, lost := a.ready(t), a.owing()
+	ready, lost := a.ready(t), a.awaited()
 	switch {
 	case len(lost) == 0:
 		a.computing = true
@@ -148,12 +148,12 @@ func (a *Aggregator) toSummed(t *attempt, out *Effects) {
 	case a.now >= a.study.Deadline:
 		a.toFirstOnly(t, fmt.Sprintf("%d of %d masked releases arrived before the deadline, but a masked sum needs all of them: start a new study without the missing parties", len(ready), len(t.members)), lost, out)
 	case a.now >= a.study.AgreeBy(t.number) && a.again(t):
-		a.giveUp(t, protocol.KindRelease, lost, out)
+		a.voidAttempt(t, protocol.KindRelease, lost, out)
 	}
 }
 
-// giveUp ends an attempt that gave a seed, because members have not delivered.
-func (a *Aggregator) giveUp(t *attempt, owed protocol.Kind, lost []protocol.PeerID, out *Effects) {
+// voidAttempt ends an attempt that gave a seed, because members have not delivered.
+func (a *Aggregator) voidAttempt(t *attempt, owed protocol.Kind, lost []protocol.PeerID, out *Effects) {
 	x := protocol.Accusations{At: a.now}
 	for _, id := range lost {
 		x.Against = append(x.Against, protocol.Accusation{Culprit: id, Cause: protocol.CauseMissing, Kind: owed})
@@ -170,7 +170,7 @@ func (a *Aggregator) again(t *attempt) bool {
 
 // summing returns the status of an aggregator that waits for masked releases.
 func (a *Aggregator) summing(t *attempt) Status {
-	s := Status{State: Collecting, WaitFor: wait.AllReleases, From: a.owing(), Until: a.study.Deadline}
+	s := Status{State: Collecting, WaitFor: wait.AllReleases, From: a.awaited(), Until: a.study.Deadline}
 	if by := a.study.AgreeBy(t.number); a.now < by && a.view.voidable(t) {
 		s.Until = by
 	}

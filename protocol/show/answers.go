@@ -22,7 +22,7 @@ func Answers(a analysis.Answers) []block.Block {
 			says += fmt.Sprintf("; %s: %s", said.Model, said.Value)
 		}
 		t := block.Table{
-			Caption: "Nearest records", Whole: true, Of: len(q.Near), Columns: append([]block.Column{block.Numbers("rank"), block.Words("held by"), block.Words("handle")}, block.Estimates("squared distance", false)...),
+			Caption: "Nearest records", AllRows: true, Of: len(q.Near), Columns: append([]block.Column{block.Numbers("rank"), block.Words("held by"), block.Words("handle")}, block.Estimates("squared distance", false)...),
 		}
 		for rank, n := range q.Near[:min(len(q.Near), block.MostRows)] {
 			t.Rows = append(t.Rows, slices.Concat(block.Cells(fmt.Sprint(rank+1), strings.Join(n.Parties, "+"), n.Handle), n.Distance.Shown().Cells(false)))

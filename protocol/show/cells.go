@@ -28,18 +28,18 @@ func (s *section) cells(c analysis.CellMeans) {
 	}
 	s.forest("sizes", "Records in each cluster", block.Forest{Rows: named("cluster ", sizes), Common: true, Unit: "records"})
 	t := estimates("cluster", "records", sizes)
-	t.Caption, t.Things, t.Drawn = "Records in each cluster", "clusters", true
+	t.Caption, t.Things, t.HasFigure = "Records in each cluster", "clusters", true
 	s.tables = append(s.tables, t)
 	if len(apart) > 0 {
 		s.forest("apart", "Squared distances of the centroids", block.Forest{Rows: named("clusters ", apart), Common: true, Unit: "squared distance, in encoded units"})
 		t := estimates("clusters", "squared distance", apart)
-		t.Caption, t.Things, t.Drawn = "How far their centroids are apart, in encoded units", "pairs of clusters", true
+		t.Caption, t.Things, t.HasFigure = "How far their centroids are apart, in encoded units", "pairs of clusters", true
 		s.tables = append(s.tables, t)
 	}
 	centres := block.Table{Caption: "Centroids, in original units, with intervals " + block.ForRecords, Columns: []block.Column{block.Words("column")}, Of: len(s.a.Features), Things: "columns"}
 	shown := min(c.Clusters, onPage)
 	for i := range shown {
-		centres.Columns = append(centres.Columns, block.Column{Name: fmt.Sprintf("cluster %d", i), Number: true, Aside: i >= inText})
+		centres.Columns = append(centres.Columns, block.Column{Name: fmt.Sprintf("cluster %d", i), Number: true, PageOnly: i >= inText})
 	}
 	for j, f := range s.a.Features[:min(len(s.a.Features), block.MostRows)] {
 		row := block.Cells(f.Name())

@@ -61,7 +61,7 @@ func (s *section) classifier(c analysis.Classifier) {
 			of = append(of, m.Quantiles)
 		}
 		t := quantiles("Margins", c.Classes, of...)
-		t.Asked = true
+		t.Folded = true
 		s.tables = append(s.tables, t)
 	}
 }
@@ -94,7 +94,7 @@ func confused(c analysis.Classifier) block.Table {
 	shown := min(len(c.Classes), most)
 	t := block.Table{Caption: "Records by true class and predicted class", Columns: []block.Column{block.Words("true class")}, Of: len(c.Classes), Things: "classes"}
 	for i, class := range c.Classes[:shown] {
-		t.Columns = append(t.Columns, block.Column{Name: "as " + class, Number: true, Aside: i >= mostClasses})
+		t.Columns = append(t.Columns, block.Column{Name: "as " + class, Number: true, PageOnly: i >= mostClasses})
 	}
 	for i, row := range c.Confusion[:shown] {
 		cells := block.Cells(c.Classes[i])

@@ -22,7 +22,7 @@ func ofLDA() kind {
 func (s *section) discriminant(l analysis.LDA) {
 	s.skip("lda", "lda_classes", "lda_left_out", "lda_drowned", "lda_reference", "lda_shares", "lda_apart", "lda_means", "lda_means_dates")
 	s.heading.Of = l.Column
-	s.heading.Says = fmt.Sprintf("%d classes are told apart by %d of %d columns", len(l.Classes), len(s.a.Features), len(s.a.Features)+len(l.Drowned))
+	s.heading.Says = fmt.Sprintf("%d classes are told apart by %d of %d columns", len(l.Classes), len(s.a.Features), len(s.a.Features)+len(l.HiddenByNoise))
 	if means, ok := discriminantMeans(l); ok {
 		s.figure("classes", classPlane(l, means))
 	}
@@ -34,7 +34,7 @@ func (s *section) discriminant(l analysis.LDA) {
 	if len(l.LeftOut) > 0 {
 		s.note("Left out, as their shares do not stand out of the noise: the classes %s.", strings.Join(l.LeftOut, ", "))
 	}
-	s.leftOut(l.Drowned, faint)
+	s.leftOut(l.HiddenByNoise, faint)
 	var shares []block.ForestRow
 	for c, n := range l.Shares {
 		shares = append(shares, block.ForestRow{Name: l.Classes[c], Number: n.Shown()})

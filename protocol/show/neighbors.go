@@ -35,7 +35,7 @@ func (s *section) neighbors(n analysis.Neighbors) {
 		Description: fmt.Sprintf("Quantiles of the records' squared distances from the first and the last of %d neighbours.", n.Neighbors),
 		Caption:     "Each point: this share of the records lies at most this far from its neighbour. The noise is taken off; 0 where it is larger.",
 	})
-	s.note("%.0f %% of the variation of distances does not come from noise and projection. The nearer to 100 %%, the more the order of neighbours means.", 100*n.Told)
+	s.note("%.0f %% of the variation of distances does not come from noise and projection. The nearer to 100 %%, the more the order of neighbours means.", 100*n.Reliability)
 	if n.Unbounded != "" {
 		s.note("Parties see distances without intervals: %s.", n.Unbounded)
 	}

@@ -36,7 +36,7 @@ func (s *section) pairs() {
 }
 
 func (s *section) everyPair(a analysis.Analysis) {
-	s.heading.Says = a.Standing()
+	s.heading.Says = a.SignificantPairs()
 	columns := a.Features[0].Column != ""
 	scaled := a.Kind == study.Correlation || a.Kind == study.Cosine
 	if scaled && len(a.Features) > 1 && len(a.Features) <= mostHeat {
@@ -115,7 +115,7 @@ func heat(a analysis.Analysis, order []int) block.Figure {
 	}
 	return block.Figure{
 		Title: title(a.Kind) + " of every pair of columns", Plot: plot,
-		Description: fmt.Sprintf("%d columns by %d, from −1 (blue) over 0 (white) to 1 (orange). %s. The table below holds every number.", n, n, a.Standing()),
+		Description: fmt.Sprintf("%d columns by %d, from −1 (blue) over 0 (white) to 1 (orange). %s. The table below holds every number.", n, n, a.SignificantPairs()),
 		Caption: "Intervals in the map are " + about(a) + ". A colour fades as its interval widens; a cell is hatched where the interval contains 0, so that this study cannot tell it from 0. " +
 			"The table has every interval.",
 	}
@@ -138,8 +138,8 @@ func first(pairs []analysis.Pair) []analysis.Pair { return pairs[:min(len(pairs)
 // pairTable shows pairs, the clearest first.
 func pairTable(caption string, a analysis.Analysis, pairs []analysis.Pair) block.Table {
 	people := slices.ContainsFunc(pairs, func(p analysis.Pair) bool { return p.Shown().People })
-	t := block.Table{Caption: caption, Drawn: true, Of: len(pairs), Things: "pairs, the clearest first"}
-	t.Columns = append(append([]block.Column{block.Words("of"), block.Words("and")}, block.Estimates("estimate", people)...), block.Column{Name: "standard error", Number: true, Aside: true})
+	t := block.Table{Caption: caption, HasFigure: true, Of: len(pairs), Things: "pairs, the clearest first"}
+	t.Columns = append(append([]block.Column{block.Words("of"), block.Words("and")}, block.Estimates("estimate", people)...), block.Column{Name: "standard error", Number: true, PageOnly: true})
 	for _, p := range first(a.Clearest(pairs)) {
 		other, deviation := "itself", ""
 		if p.I != p.J {

@@ -45,7 +45,7 @@ func (s *section) components(p analysis.PCA) {
 
 func (s *section) componentTable(p analysis.PCA) block.Table {
 	t := block.Table{Caption: "Components", Of: len(p.Components), Things: "components"}
-	t.Columns = append(append([]block.Column{block.Numbers("component")}, block.Estimates("eigenvalue", false)...), block.Numbers("share"), block.Column{Name: "interval of the share", Number: true, Aside: true}, block.Words("greatest loadings"))
+	t.Columns = append(append([]block.Column{block.Numbers("component")}, block.Estimates("eigenvalue", false)...), block.Numbers("share"), block.Column{Name: "interval of the share", Number: true, PageOnly: true}, block.Words("greatest loadings"))
 	apart := true
 	for i, c := range p.Components[:min(len(p.Components), block.MostRows)] {
 		cells, share := c.Interval.Shown().Cells(false), block.Cells("", "")
@@ -152,7 +152,7 @@ func (s *section) loadingTable(p analysis.PCA, components int) block.Table {
 	const most = 8
 	components = min(components, most)
 	t := block.Table{
-		Caption: fmt.Sprintf("Loadings of the first %d components, %s", components, block.ForRecords), Drawn: true, Asked: true,
+		Caption: fmt.Sprintf("Loadings of the first %d components, %s", components, block.ForRecords), HasFigure: true, Folded: true,
 		Columns: []block.Column{block.Words("column")}, Of: len(s.a.Features), Things: "columns",
 	}
 	for k := range components {

@@ -54,7 +54,7 @@ func (s *section) distributions(ds analysis.Distributions) {
 	s.skip("distributions", "distributions_quantiles", "distributions_quantiles_quantile_dates", "distributions_histogram", "features")
 	s.heading.Says = s.medians(ds)
 	t := block.Table{
-		Caption: "Quantiles, in original units", Things: "quantiles", Drawn: true,
+		Caption: "Quantiles, in original units", Things: "quantiles", HasFigure: true,
 		Columns: append([]block.Column{block.Words("column"), block.Words("quantile"), block.Numbers("records below, %")}, block.Estimates("value", true)...),
 	}
 	for i, d := range ds {
@@ -87,7 +87,7 @@ func (s *section) distributions(ds analysis.Distributions) {
 		}
 		s.figure(fmt.Sprintf("histogram-%d", i+1), histogram(f, d))
 		bars := block.Table{
-			Caption: "Histogram of " + name, Things: "bars", Drawn: true, Of: len(d.Histogram),
+			Caption: "Histogram of " + name, Things: "bars", HasFigure: true, Of: len(d.Histogram),
 			Columns: append([]block.Column{block.Numbers("from"), block.Numbers("to below")}, block.Estimates("records", true)...),
 		}
 		for _, b := range d.Histogram[:min(len(d.Histogram), block.MostRows)] {

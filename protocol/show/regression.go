@@ -46,7 +46,7 @@ func (s *section) regression(r analysis.Regression) {
 	fit.Caption = target + " is the sum of these, each times its column, and how well that fits"
 	s.tables = append(s.tables, fit)
 	if len(r.Residuals) > 0 {
-		left := block.Table{Caption: "Rows of the sketch: fitted values and residuals", Columns: []block.Column{block.Numbers("fitted"), block.Numbers("residual")}, Of: len(r.Residuals), Asked: true}
+		left := block.Table{Caption: "Rows of the sketch: fitted values and residuals", Columns: []block.Column{block.Numbers("fitted"), block.Numbers("residual")}, Of: len(r.Residuals), Folded: true}
 		for _, row := range r.Residuals[:min(len(r.Residuals), block.MostRows)] {
 			left.Rows = append(left.Rows, block.Cells(block.Brief(row.Fitted), block.Brief(row.Residual)))
 		}

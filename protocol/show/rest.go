@@ -81,7 +81,7 @@ func numberAt(row []any, at int) block.Number {
 // tableOf shows a table: numbers with their intervals for these records in one cell, and intervals
 // for people like these in a column beside it if there are any.
 func tableOf(caption string, t analysis.Table) block.Table {
-	out := block.Table{Caption: caption, Of: len(t.Rows), Asked: true}
+	out := block.Table{Caption: caption, Of: len(t.Rows), Folded: true}
 	var starts []int
 	people := map[int]bool{} // by index of a number's first column
 	for at := 0; at < len(t.Columns); at++ {
@@ -108,7 +108,7 @@ func tableOf(caption string, t analysis.Table) block.Table {
 			}
 			n := numberAt(row, at)
 			if cells = append(cells, block.Cell{Text: n.String()}); people[at] {
-				cells = append(cells, block.Cell{Text: n.Wider()})
+				cells = append(cells, block.Cell{Text: n.PeopleInterval()})
 			}
 		}
 		out.Rows = append(out.Rows, cells)
@@ -121,7 +121,7 @@ func tableOf(caption string, t analysis.Table) block.Table {
 
 // upright shows the only row of a table as lines of name and value.
 func upright(t block.Table) block.Table {
-	out := block.Table{Caption: t.Caption, Asked: t.Asked, Columns: []block.Column{block.Words("what"), block.Numbers("value")}}
+	out := block.Table{Caption: t.Caption, Folded: t.Folded, Columns: []block.Column{block.Words("what"), block.Numbers("value")}}
 	for i, c := range t.Columns {
 		if value := t.Rows[0][i]; value.Text != "" { // empty: why a number is undefined, for a defined one
 			out.Rows = append(out.Rows, []block.Cell{{Text: c.Name}, value})

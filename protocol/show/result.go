@@ -85,7 +85,7 @@ func parties(r analysis.Result, of *Board) block.Table {
 		if of.Taken != nil {
 			t.Caption = "How far each party came, as the study's board shows it"
 			for _, step := range of.Steps {
-				t.Columns = append(t.Columns, block.Column{Name: step, Aside: true})
+				t.Columns = append(t.Columns, block.Column{Name: step, PageOnly: true})
 			}
 		}
 	}

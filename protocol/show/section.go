@@ -214,5 +214,5 @@ func (s *section) cut() {
 		allowed = "Intervals of the means of clusters do not allow for it. "
 	}
 	s.note("Of %d records, about %s %s, by a noisy count. %sFrom %.3g records on, this is noticeable beside the noise.",
-		c.Of, c.Records.Shown(), were, allowed, ceil(c.Sensible*float64(c.Of)))
+		c.Of, c.Records.Shown(), were, allowed, ceil(c.Noticeable*float64(c.Of)))
 }

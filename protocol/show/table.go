@@ -51,7 +51,7 @@ func dependent(tables analysis.CrossTables) string {
 	crossed, told := 0, 0
 	for _, t := range tables {
 		if t.ColumnsOf != "" {
-			if crossed++; t.V.Told() {
+			if crossed++; t.V.ExcludesZero() {
 				told++
 			}
 		}
@@ -76,7 +76,7 @@ func (s *section) oneColumn(t analysis.CrossTable, id string) {
 		}
 	}
 	if len(t.Rows) <= mostNames {
-		out.Drawn = true
+		out.HasFigure = true
 		s.figure(id, block.Figure{
 			Title: "Records: " + t.RowsOf, Plot: bars(t.Rows, "records", counts),
 			Description: fmt.Sprintf("A bar for each of %d cells, with its interval.", len(t.Rows)), Caption: "Records by " + t.RowsOf + ". Whiskers are intervals " + block.ForRecords + ".",
@@ -93,7 +93,7 @@ func (s *section) crossed(t analysis.CrossTable, id string) {
 		s.note("%s: Cramér's V is undefined: %s.", name, v.Undefined)
 	default:
 		text := fmt.Sprintf("%s: Cramér's V, how far the two depend on each other, is %s", name, v.Long())
-		if !v.Told() {
+		if !v.ExcludesZero() {
 			text += ": they may be independent"
 		}
 		if len(t.LeftOut) > 0 {
@@ -119,7 +119,7 @@ func grid(t analysis.CrossTable, caption string, whole bool, of func(analysis.Ta
 		out.Caption += fmt.Sprintf(" (the first %d of %d; the result's files have all)", shown, len(t.Columns))
 	}
 	for j, name := range t.Columns[:shown] {
-		out.Columns = append(out.Columns, block.Column{Name: name, Number: true, Aside: j >= columnsInTexts})
+		out.Columns = append(out.Columns, block.Column{Name: name, Number: true, PageOnly: j >= columnsInTexts})
 	}
 	for i, row := range t.Cells[:min(len(t.Cells), block.MostRows)] {
 		cells := block.Cells(t.Rows[i])

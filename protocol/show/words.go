@@ -89,7 +89,7 @@ func smallest(r analysis.Result) string {
 		}
 		var halves []float64
 		for _, p := range a.Across() {
-			if n := p.Shown(); n.Undefined == "" && !n.Told() {
+			if n := p.Shown(); n.Undefined == "" && !n.ExcludesZero() {
 				low, high := n.Outer()
 				halves = append(halves, (high-low)/2)
 			}

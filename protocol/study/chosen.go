@@ -58,7 +58,7 @@ const mostChosen = 100
 
 var recordDistanceKeys = schema.Keys[RecordDistanceOptions]{
 	{
-		Name: "of", Says: "the records whose distances are asked for, as PARTY/ROW of its release",
+		Name: "of", Doc: "the records whose distances are asked for, as PARTY/ROW of its release",
 		Form: schema.List(func(o *RecordDistanceOptions) *[]RecordName { return &o.Of }, schema.Custom("text", func(r *schema.Reader, at schema.Item, to *RecordName) {
 			*to = recordName(r, at)
 		}), 0, mostChosen).Encoded(func(e *schema.Encoder, _ string, o *RecordDistanceOptions) {
@@ -70,7 +70,7 @@ var recordDistanceKeys = schema.Keys[RecordDistanceOptions]{
 		}),
 	},
 	{
-		Name: "to", Path: "analysis.to", Default: string(ToRecords), Says: "records: distances of these records from each other; parties: from each party's mean record",
+		Name: "to", Path: "analysis.to", Default: string(ToRecords), Doc: "records: distances of these records from each other; parties: from each party's mean record",
 		Form: schema.Word(func(o *RecordDistanceOptions) *To { return &o.To }, schema.Words{What: "end of distances", Has: []string{string(ToRecords), string(ToParties)}}),
 	},
 }

@@ -60,23 +60,23 @@ func strength(of func(*ClassifierOptions) *float64) schema.Form[ClassifierOption
 // classifierKeys are the option keys of all four kinds.
 var classifierKeys = schema.Keys[ClassifierOptions]{
 	{
-		Name: "folds", Path: "analysis.folds", Default: "10", Says: "of cross-validation",
+		Name: "folds", Path: "analysis.folds", Default: "10", Doc: "of cross-validation",
 		Form: schema.Whole(func(o *ClassifierOptions) *int { return &o.Folds }, 2, 100),
 	},
 	{
-		Name: "epochs", Path: "analysis.epochs", Default: "10", Says: "passes over the records",
+		Name: "epochs", Path: "analysis.epochs", Default: "10", Doc: "passes over the records",
 		Form: schema.Whole(func(o *ClassifierOptions) *int { return &o.Epochs }, 1, 1000),
 	},
 	{
-		Name: "cost", Path: "analysis.cost", Default: "1", Says: "of errors, relative to the mean squared length of rows",
+		Name: "cost", Path: "analysis.cost", Default: "1", Doc: "of errors, relative to the mean squared length of rows",
 		Form: strength(func(o *ClassifierOptions) *float64 { return &o.Cost }),
 	},
 	{
-		Name: "loss", Path: "analysis.loss", Default: string(SquaredHinge), Says: "what is made small",
+		Name: "loss", Path: "analysis.loss", Default: string(SquaredHinge), Doc: "what is made small",
 		Form: schema.Word(func(o *ClassifierOptions) *Loss { return &o.Loss }, schema.Words{What: "loss", Has: []string{string(Hinge), string(SquaredHinge)}}),
 	},
 	{
-		Name: "penalty", Path: "analysis.penalty", Default: "1", Says: "on the squared length of the weights",
+		Name: "penalty", Path: "analysis.penalty", Default: "1", Doc: "on the squared length of the weights",
 		Form: strength(func(o *ClassifierOptions) *float64 { return &o.Penalty }),
 	},
 }

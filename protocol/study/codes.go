@@ -42,28 +42,28 @@ func (s *Study) FirstAnswers() bool {
 // time between the close of approval and of upload.
 func (s *Study) FirstBy() protocol.Instant { return s.Deadline - (s.Deadline-s.Expires)/4 }
 
-// By returns the study with the basis of its second round, which follows from the first. It is the
+// WithBasis returns the study with the basis of its second round, which follows from the first. It is the
 // same study; no file contains the basis.
-func (s *Study) By(b protocol.Basis) *Study {
+func (s *Study) WithBasis(b protocol.Basis) *Study {
 	out := *s
 	out.basis = &b
 	return &out
 }
 
-// Awaits reports whether a sketch belongs to a second round whose basis is not known yet.
-func (s *Study) Awaits(index int) bool { return s.basis == nil && s.SecondRound(index) }
+// AwaitsBasis reports whether a sketch belongs to a second round whose basis is not known yet.
+func (s *Study) AwaitsBasis(index int) bool { return s.basis == nil && s.SecondRound(index) }
 
 // Basis returns the basis of the second round; before it is known, Beforehand.
 func (s *Study) Basis() protocol.Basis {
 	if s.basis != nil {
 		return *s.basis
 	}
-	return s.Beforehand()
+	return s.PlaceholderBasis()
 }
 
-// Beforehand returns a placeholder for the basis of the second round, for sizes and rehearsals. It
+// PlaceholderBasis returns a placeholder for the basis of the second round, for sizes and rehearsals. It
 // does not depend on data.
-func (s *Study) Beforehand() (b protocol.Basis) {
+func (s *Study) PlaceholderBasis() (b protocol.Basis) {
 	if at := slices.IndexFunc(s.Sketches, func(sk Sketch) bool { return sk.Side == sketch.Codes }); at >= 0 {
 		b.Codebook = s.Codebook(at)
 		return b
@@ -74,7 +74,7 @@ func (s *Study) Beforehand() (b protocol.Basis) {
 		if s.LooksAtValues() && b.Moves == nil {
 			features := s.Features(0, i)
 			for _, at := range s.MomentEntries(i) {
-				b.Moves = append(b.Moves, s.Still(features[at]))
+				b.Moves = append(b.Moves, s.PublicStandard(features[at]))
 			}
 		}
 	}

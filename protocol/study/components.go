@@ -55,15 +55,15 @@ const maxComponents = 100
 
 var pcaKeys = schema.Keys[PCAOptions]{
 	{
-		Name: "components", Path: "analysis.components", Default: "10", Says: "of how many the loadings are listed",
+		Name: "components", Path: "analysis.components", Default: "10", Doc: "of how many the loadings are listed",
 		Form: schema.Whole(func(o *PCAOptions) *int { return &o.Components }, 1, maxComponents),
 	},
 	{
-		Name: "scale", Path: "analysis.scale", Default: "true", Unset: "as centre", Says: "of correlations, or with false of covariances",
+		Name: "scale", Path: "analysis.scale", Default: "true", Unset: "as centre", Doc: "of correlations, or with false of covariances",
 		Form: schema.Flag(func(o *PCAOptions) *bool { return &o.Scale }),
 	},
 	{
-		Name: "centre", Path: "analysis.centre", Default: "true", Says: "with false: of products, not centred",
+		Name: "centre", Path: "analysis.centre", Default: "true", Doc: "with false: of products, not centred",
 		Form: schema.Flag(func(o *PCAOptions) *bool { return &o.Centre }),
 	},
 }

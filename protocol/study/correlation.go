@@ -52,7 +52,7 @@ func ofCorrelation() Kind {
 
 var correlationKeys = schema.Keys[CorrelationOptions]{{
 	Name: "estimator", Path: "analysis.estimator", Default: string(E2),
-	Says: "E1 assumes nothing and needs squares; E2 assumes that shared records are a random part",
+	Doc:  "E1 assumes nothing and needs squares; E2 assumes that shared records are a random part",
 	Form: schema.Word(func(o *CorrelationOptions) *Estimator { return &o.Estimator }, schema.Words{What: "estimator", Has: []string{string(E1), string(E2)}}),
 }}
 

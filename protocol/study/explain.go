@@ -37,7 +37,7 @@ func (s *Study) Explain(party int) []block.Block {
 	s.explainTimes(p)
 	s.explainQuestions(p)
 	s.explainQueries(p)
-	if names := s.Suspects(); len(names) > 0 {
+	if names := s.ConfusableNames(); len(names) > 0 {
 		p.heading("names", "Names to look at twice")
 		p.items(names)
 	}
@@ -86,7 +86,7 @@ func (s *Study) explainColumns(p *page, party int) {
 		MissingSkip:   "A record with an absent value is left out.",
 	}
 	outside := "Values outside these public bounds are moved to the nearest bound. "
-	if s.Wide() && !s.Bounded() {
+	if s.Unlimited() && !s.AllBounded() {
 		outside = "Values outside of bounds are moved to the nearest bound. Values far from a centre stay as they are, and a record that is too long is shortened as a whole. "
 	}
 	p.text(outside + absent[s.Records.Missing] +
@@ -131,7 +131,7 @@ func (s *Study) describeScale(c Column) string {
 	switch {
 	case c.Date && bySpread:
 		reaches := ""
-		if !s.Wide() {
+		if !s.Unlimited() {
 			reaches = fmt.Sprintf(", so %s to %s", day.Text(least), day.Text(greatest))
 		}
 		return fmt.Sprintf("dates, centre %s and spread %v days%s", day.Text(first), second, reaches)
@@ -144,7 +144,7 @@ func (s *Study) describeScale(c Column) string {
 	if !t.IsZero() {
 		factor = "a factor of "
 	}
-	if !s.Wide() {
+	if !s.Unlimited() {
 		reaches = fmt.Sprintf(", so %s to %s", round(t.Invert(least)), round(t.Invert(greatest)))
 	}
 	return fmt.Sprintf("centre %v and spread %s%v%s%s", first, factor, second, reaches, words)
@@ -274,7 +274,7 @@ func (s *Study) describeSketch(i, party int) string {
 		out += "; no record is cut: values lie within their bounds"
 	case sk.Clip > 0:
 		out += fmt.Sprintf("; one record's part is cut to length %v, where the range between bounds, or three spreads, has length 1", sk.Clip)
-		if s.CountsCut(i) {
+		if s.CountsClipped(i) {
 			out += ", and how many records are cut is counted, with noise"
 		}
 	}
@@ -294,7 +294,7 @@ func (s *Study) describeColumnsSide(i, party int) string {
 	if s.StandardisedColumns(i) {
 		rows += OwnRows
 	}
-	if s.CountsCut(i) {
+	if s.CountsClipped(i) {
 		rows++
 	}
 	n := fmt.Sprint(least)

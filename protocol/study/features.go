@@ -103,8 +103,8 @@ func (s *Study) AllFeatures(index int) []Feature {
 	return all.Features(0, index)
 }
 
-// Places returns the indices of a party's features in AllFeatures.
-func (s *Study) Places(party, index int) []int {
+// FeatureIndices returns the indices of a party's features in AllFeatures.
+func (s *Study) FeatureIndices(party, index int) []int {
 	at := map[Feature]int{}
 	for i, f := range s.AllFeatures(index) {
 		at[f] = i
@@ -157,7 +157,7 @@ func (s *Study) RecordLimit(index int) int64 {
 	case sk.Side.Sums():
 		return s.sumsLimit(index)
 	case sk.Side == sketch.Columns:
-		limit := sk.Projection.LargestRecordCount(s.LargestEntry(index)) / s.Summands()
+		limit := sk.Projection.MaxTerms(s.LargestEntry(index)) / s.ExactParties()
 		if sk.Standardise {
 			limit = min(limit, ownLimit)
 		}

@@ -50,11 +50,11 @@ func ofClustering() Kind {
 
 var clusteringKeys = schema.Keys[ClusteringOptions]{
 	{
-		Name: "linkage", Path: "analysis.linkage", Default: string(cluster.Average), Says: "how far apart two groups of columns are",
+		Name: "linkage", Path: "analysis.linkage", Default: string(cluster.Average), Doc: "how far apart two groups of columns are",
 		Form: schema.Word(func(o *ClusteringOptions) *cluster.Linkage { return &o.Linkage }, schema.Words{What: "linkage", Has: linkageNames()}),
 	},
 	{
-		Name: "distance", Path: "analysis.distance", Unset: "absolute; signed for ward", Says: "absolute: correlations of either sign are near; signed: positive ones alone",
+		Name: "distance", Path: "analysis.distance", Unset: "absolute; signed for ward", Doc: "absolute: correlations of either sign are near; signed: positive ones alone",
 		Form: schema.Word(func(o *ClusteringOptions) *ColumnDistance { return &o.Distance }, schema.Words{What: "distance", Has: []string{string(Absolute), string(Signed)}}).Absent(func(o *ClusteringOptions) {
 			if o.Distance = Absolute; o.Linkage == cluster.Ward {
 				o.Distance = Signed

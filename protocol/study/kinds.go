@@ -40,8 +40,8 @@ type Kind struct {
 	Counts func(options Options, columns []Column) []Table
 }
 
-// Elsewhere says why a study of this partition cannot answer the kind; empty if it can.
-func (k Kind) Elsewhere(p Partition) string {
+// WhyNotIn says why a study of this partition cannot answer the kind; empty if it can.
+func (k Kind) WhyNotIn(p Partition) string {
 	if p == Vertical {
 		return k.horizontal
 	}
@@ -123,7 +123,7 @@ func one(n Needs) func(Options) []Needs {
 // earliest of the kind's needs that is met at all.
 func (s *Study) SketchFor(a Analysis) (int, bool) {
 	k, ok := KindOf(a.Kind)
-	if !ok || k.Elsewhere(s.Partition) != "" || k.Label && !s.HasClasses() {
+	if !ok || k.WhyNotIn(s.Partition) != "" || k.Label && !s.HasClasses() {
 		return 0, false
 	}
 	for _, n := range k.Needs(a.Options) {

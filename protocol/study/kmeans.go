@@ -71,12 +71,12 @@ func ofKMeans() Kind {
 
 var kMeansKeys = schema.Keys[KMeansOptions]{
 	{
-		Name: "clusters", Path: "analysis.clusters", Must: true, Says: "how many clusters to look for; `auto` of cells needs `moments` beside", Hint: "how many clusters to look for, like 2, or auto",
+		Name: "clusters", Path: "analysis.clusters", Required: true, Doc: "how many clusters to look for; `auto` of cells needs `moments` beside", Hint: "how many clusters to look for, like 2, or auto",
 		Form: schema.Or("auto", schema.Whole(func(o *KMeansOptions) *int { return &o.Clusters }, 2, maxClusters), func(o *KMeansOptions) { o.Auto = true }),
 	},
 	{
-		Name: "max_clusters", Path: "analysis.max_clusters", Unset: strconv.Itoa(DefaultMaxClusters), Says: "with `clusters: auto`: 2 to so many are tried",
-		Not: func(o *KMeansOptions) string {
+		Name: "max_clusters", Path: "analysis.max_clusters", Unset: strconv.Itoa(DefaultMaxClusters), Doc: "with `clusters: auto`: 2 to so many are tried",
+		Forbidden: func(o *KMeansOptions) string {
 			if o.Auto {
 				return ""
 			}
@@ -93,7 +93,7 @@ var kMeansKeys = schema.Keys[KMeansOptions]{
 		}),
 	},
 	{
-		Name: "restarts", Path: "analysis.restarts", Default: "10", Says: "starts of k-means, of which the best counts",
+		Name: "restarts", Path: "analysis.restarts", Default: "10", Doc: "starts of k-means, of which the best counts",
 		Form: schema.Whole(func(o *KMeansOptions) *int { return &o.Restarts }, 1, maxRestarts),
 	},
 }

@@ -16,8 +16,8 @@ import (
 // length.
 var edges = []float64{1, 1.15, 1.3, 1.5, 1.7, 1.9, 2.1, 2.4, 2.8, 3.5, 5, 8, 13, 21, 34}
 
-// endlessSquare is the typical square of a value without bounds: one spread from its centre.
-const endlessSquare = 4
+// unboundedSquare is the typical square of a value without bounds: one spread from its centre.
+const unboundedSquare = 4
 
 // typical returns the squares of typical entries, in units of a sixth, by column of a sums sketch,
 // without a separate label. of says which column each entry belongs to. A spread is a third. A
@@ -38,7 +38,7 @@ func (s *Study) typical(index int) (squares []int64, of []int) {
 			case bounded && !(c.Kind == Numeric && s.Sketches[index].Standardise):
 				squares = append(squares, 9)
 			default:
-				squares = append(squares, endlessSquare)
+				squares = append(squares, unboundedSquare)
 			}
 		}
 		of = append(of, len(squares)-1)
@@ -46,15 +46,15 @@ func (s *Study) typical(index int) (squares []int64, of []int) {
 	return squares, of
 }
 
-// Thought returns prior assumptions about the entries of a moments sketch, in units of 2^Bits.
-func (s *Study) Thought(index int) (out []estimate.Thought) {
+// Priors returns prior assumptions about the entries of a moments sketch, in units of 2^Bits.
+func (s *Study) Priors(index int) (out []estimate.Prior) {
 	squares, of := s.typical(index)
 	entries := make([]float64, len(squares))
 	for _, column := range of {
 		entries[column]++
 	}
 	for _, column := range of {
-		out = append(out, estimate.Thought{Square: float64(squares[column]) / 36 / entries[column], Endless: squares[column] == endlessSquare})
+		out = append(out, estimate.Prior{Square: float64(squares[column]) / 36 / entries[column], Unbounded: squares[column] == unboundedSquare})
 	}
 	return out
 }
@@ -148,7 +148,7 @@ func (s *Study) MomentSensitivity(index int, clip int64) (dp.Sensitivity, error)
 		return dp.Sensitivity{}, err
 	}
 	l := s.MomentLayout(index)
-	return dp.RecordMoments(clip, l.Columns, l.Moves(), w, s.Neighbours())
+	return dp.RecordMoments(clip, l.Columns, l.Affected(), w, s.Neighbours())
 }
 
 // momentChange returns the squared l2 sensitivity of moments clipped to a length; 0 if there is
@@ -310,18 +310,18 @@ func (s *Study) TypicalNoise(index int, records float64) float64 {
 	}
 	parties := float64(len(s.Parties))
 	if s.Masked() {
-		parties /= float64(s.Sharers(len(s.Parties)))
+		parties /= float64(s.HonestMembers(len(s.Parties)))
 	}
 	return s.MeanNoise(index, 1) * math.Sqrt(parties) / float64(part.Mu()) / math.Max(records, 1)
 }
 
-// EndlessShare returns the share of values without bounds in a typical record's squared length, in
+// UnboundedShare returns the share of values without bounds in a typical record's squared length, in
 // moments. These values are what makes records long.
-func (s *Study) EndlessShare(index int) float64 {
+func (s *Study) UnboundedShare(index int) float64 {
 	squares, _ := s.typical(index)
 	var endless, all int64
 	for _, t := range squares {
-		if all += t; t == endlessSquare {
+		if all += t; t == unboundedSquare {
 			endless += t
 		}
 	}
@@ -338,7 +338,7 @@ func (s *Study) ClipRule(index int, records float64) float64 {
 		return typical
 	}
 	if !s.Masked() || s.Pooled(index) && !s.Sketches[index].Standardise {
-		m, endless := forecast.ClipRule(len(s.MomentEntries(index)), nu), s.EndlessShare(index)
+		m, endless := forecast.ClipRule(len(s.MomentEntries(index)), nu), s.UnboundedShare(index)
 		if endless == 0 {
 			return typical * m
 		}
@@ -348,7 +348,7 @@ func (s *Study) ClipRule(index int, records float64) float64 {
 	var within int64
 	endless := 0
 	for _, t := range squares {
-		if t == endlessSquare {
+		if t == unboundedSquare {
 			endless++
 		} else {
 			within += t

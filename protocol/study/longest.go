@@ -8,9 +8,9 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
-// Farthest returns the most that a record's values add to its l1 norm on the columns side, in
+// LargestRecord returns the most that a record's values add to its l1 norm on the columns side, in
 // integer units, and to its squared l2 norm: each value is at one of its ends.
-func (s *Study) Farthest(party, index int) (l1, square int64) {
+func (s *Study) LargestRecord(party, index int) (l1, square int64) {
 	squares, one := s.Sketches[index].Helpers.Squares, s.Bits.One()
 	column := -1
 	for _, f := range s.Features(party, index) {
@@ -41,25 +41,25 @@ func (s *Study) Farthest(party, index int) (l1, square int64) {
 	return l1, square
 }
 
-// LongestColumns returns the length of the longest record that a party can have on the columns
+// LongestRecord returns the length of the longest record that a party can have on the columns
 // side, with its ones. It is rounded up, so that a clip of this length changes no record.
-func (s *Study) LongestColumns(party, index int) int64 {
-	_, square := s.Farthest(party, index)
-	values, ones := dp.Length(square), int64(math.Round(s.Sketches[index].Helpers.Ones*float64(s.Bits.One())))
-	return dp.Length(values*values + ones*ones)
+func (s *Study) LongestRecord(party, index int) int64 {
+	_, square := s.LargestRecord(party, index)
+	values, ones := dp.CeilSqrt(square), int64(math.Round(s.Sketches[index].Helpers.Ones*float64(s.Bits.One())))
+	return dp.CeilSqrt(values*values + ones*ones)
 }
 
-// CountsCut reports whether a columns sketch has an extra row that counts clipped records. It has
+// CountsClipped reports whether a columns sketch has an extra row that counts clipped records. It has
 // if there is noise and some party's records can exceed the clip. A standardised sketch has this
 // count among its own sums instead.
-func (s *Study) CountsCut(index int) bool {
+func (s *Study) CountsClipped(index int) bool {
 	clip := s.IntegerClip(index)
 	noisy := s.Privacy.Mechanism == dp.Gaussian || s.Privacy.Mechanism == dp.Laplace
 	if s.Sketches[index].Side != sketch.Columns || clip == 0 || !noisy || s.StandardisedColumns(index) {
 		return false
 	}
 	for party := range s.Parties {
-		if s.LongestColumns(party, index) > clip {
+		if s.LongestRecord(party, index) > clip {
 			return true
 		}
 	}

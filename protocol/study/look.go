@@ -108,7 +108,7 @@ func (s *Study) Looking(features []Feature, places []int, all bool) Looking {
 		if !all && !s.Scaled(f) {
 			continue
 		}
-		l := Looked{Entry: at, Value: i, Half: c.Scale.Range(s.Bits) / 2, Square: c.Kind == Numeric, Absent: s.Still(f).Centre / 16}
+		l := Looked{Entry: at, Value: i, Half: c.Scale.Range(s.Bits) / 2, Square: c.Kind == Numeric, Absent: s.PublicStandard(f).Centre / 16}
 		l.Middle = s.Bits.One() - l.Half
 		switch {
 		case f.Kind == OneHot:
@@ -136,7 +136,7 @@ func (s *Study) Looking(features []Feature, places []int, all bool) Looking {
 
 // Change returns the sensitivity of the look to one record.
 func (l Looking) Change() dp.Sensitivity {
-	return dp.Within(l.squared*l.Level*l.Level, 2*len(l.Entries))
+	return dp.SensitivityWithin(l.squared*l.Level*l.Level, 2*len(l.Entries))
 }
 
 // Scaled reports whether a sketch that standardises scales a feature by its spread: a number with
@@ -147,8 +147,8 @@ func (s *Study) Scaled(f Feature) bool {
 	return bounded && c.Kind == Numeric
 }
 
-// Still returns the public centre of an entry, without scaling.
-func (s *Study) Still(f Feature) sketch.Standard {
+// PublicStandard returns the public centre of an entry, without scaling.
+func (s *Study) PublicStandard(f Feature) sketch.Standard {
 	one := s.Bits.One()
 	return sketch.Standard{Centre: 16 * s.CentreOf(f, one), Spread: 16 * one}
 }

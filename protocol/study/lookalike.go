@@ -88,9 +88,9 @@ func skeleton(name string) string {
 	return strings.ReplaceAll(b.String(), "rn", "m")
 }
 
-// Suspects lists the study's names that deserve a second look: those that mix scripts and those
+// ConfusableNames lists the study's names that deserve a second look: those that mix scripts and those
 // that look like another one.
-func (s *Study) Suspects() []string {
+func (s *Study) ConfusableNames() []string {
 	var out []string
 	seen := map[string]string{}
 	look := func(what, name string) {

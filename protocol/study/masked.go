@@ -18,10 +18,10 @@ const (
 // Masked reports whether the aggregator sees only the sum over the parties.
 func (s *Study) Masked() bool { return s.Sum == SumMasked }
 
-// Sharers returns how many members of a roster are sure to keep secret their part of the noise of a
+// HonestMembers returns how many members of a roster are sure to keep secret their part of the noise of a
 // masked sum: all but those that the study allows to collude. It is 1 for a study that is not
 // masked, where each party's noise must suffice alone.
-func (s *Study) Sharers(members int) int {
+func (s *Study) HonestMembers(members int) int {
 	if !s.Masked() {
 		return 1
 	}

@@ -54,8 +54,8 @@ func (s *Study) Has(side sketch.Side) bool {
 	return false
 }
 
-// Bounded reports whether no column has a centre and a spread.
-func (s *Study) Bounded() bool {
+// AllBounded reports whether no column has a centre and a spread.
+func (s *Study) AllBounded() bool {
 	for _, c := range s.Columns {
 		if _, _, ok := c.Scale.CentreSpread(); ok {
 			return false
@@ -64,18 +64,18 @@ func (s *Study) Bounded() bool {
 	return true
 }
 
-// AnyBetween reports whether some numeric column has bounds.
-func (s *Study) AnyBetween() bool {
+// AnyBounded reports whether some numeric column has bounds.
+func (s *Study) AnyBounded() bool {
 	return slices.ContainsFunc(s.Columns, func(c Column) bool {
 		_, _, bounded := c.Scale.Bounds()
 		return bounded && c.Kind == Numeric
 	})
 }
 
-// Wide reports whether values are kept beyond three spreads. They are if all sketches clip whole
+// Unlimited reports whether values are kept beyond three spreads. They are if all sketches clip whole
 // records to a length, so that no other limit is needed. See fixedpoint.Scale.Unlimited. Without
 // noise records are not clipped, and exact sums of unlimited values would hold few of them.
-func (s *Study) Wide() bool {
+func (s *Study) Unlimited() bool {
 	return s.Privacy.Unit == dp.Record && s.Privacy.Mechanism != dp.None && s.allSums()
 }
 
@@ -188,7 +188,7 @@ func (s *Study) MomentShare(index int) (sums, standard, lengths float64) {
 // clipped, products of values need coarse steps. Sums use finer ones, so that rounding does not
 // move means.
 func (s *Study) Fine() uint {
-	if !s.Wide() {
+	if !s.Unlimited() {
 		return 0
 	}
 	if at := s.moments(); at >= 0 && s.Sketches[at].Moments.Sums == 0 {
@@ -202,7 +202,7 @@ func (s *Study) ReadBits() fixedpoint.Bits { return s.Bits + fixedpoint.Bits(s.F
 
 // Reach returns the largest entry of a record around the centre, in integer units.
 func (s *Study) Reach() int64 {
-	if s.Wide() {
+	if s.Unlimited() {
 		return fixedpoint.Far
 	}
 	return s.Bits.One()

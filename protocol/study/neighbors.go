@@ -51,21 +51,21 @@ const (
 )
 
 var neighborsKeys = schema.Keys[NeighborsOptions]{{
-	Name: "neighbors", Path: "analysis.neighbors", Default: "10", Says: "how many of each record",
+	Name: "neighbors", Path: "analysis.neighbors", Default: "10", Doc: "how many of each record",
 	Form: schema.Whole(func(o *NeighborsOptions) *int { return &o.Neighbors }, 1, maxNeighbors),
 }}
 
 var outliersKeys = schema.Keys[OutliersOptions]{
 	{
-		Name: "neighbors", Path: "analysis.neighbors", Default: "20", Says: "how many of each record",
+		Name: "neighbors", Path: "analysis.neighbors", Default: "20", Doc: "how many of each record",
 		Form: schema.Whole(func(o *OutliersOptions) *int { return &o.Neighbors }, 1, maxNeighbors),
 	},
 	{
-		Name: "score", Path: "analysis.score", Default: string(ScoreLOF), Says: "local outlier factor, or the distance to the last neighbour",
+		Name: "score", Path: "analysis.score", Default: string(ScoreLOF), Doc: "local outlier factor, or the distance to the last neighbour",
 		Form: schema.Word(func(o *OutliersOptions) *Score { return &o.Score }, schema.Words{What: "score", Has: []string{string(ScoreLOF), string(ScoreDistance)}}),
 	},
 	{
-		Name: "top", Path: "analysis.top", Default: "10", Says: "how many records get a rank",
+		Name: "top", Path: "analysis.top", Default: "10", Doc: "how many records get a rank",
 		Form: schema.Whole(func(o *OutliersOptions) *int { return &o.Top }, 1, maxTop),
 	},
 }

@@ -99,7 +99,7 @@ func checkQuantiles(r *schema.Reader, s *Study, a Analysis, path string) {
 
 var quantileKeys = schema.Keys[QuantileOptions]{
 	{
-		Name: "columns", Path: "analysis.columns", Says: "which columns of numbers", Unset: "all that are counted by themselves, with depth or bins",
+		Name: "columns", Path: "analysis.columns", Doc: "which columns of numbers", Unset: "all that are counted by themselves, with depth or bins",
 		Form: schema.List(func(o *QuantileOptions) *[]string { return &o.Columns }, schema.Text(schema.Itself[string], nil), 0, sketch.MaxCountTables).Encoded(func(e *schema.Encoder, path string, o *QuantileOptions) {
 			if len(o.Columns) > 0 {
 				schema.Texts(e, path, o.Columns)
@@ -107,7 +107,7 @@ var quantileKeys = schema.Keys[QuantileOptions]{
 		}),
 	},
 	{
-		Name: "at", Path: "analysis.at", Says: "shares of the records below, increasing: 0.5 is the median", Unset: "the quartiles, [0.25, 0.5, 0.75]",
+		Name: "at", Path: "analysis.at", Doc: "shares of the records below, increasing: 0.5 is the median", Unset: "the quartiles, [0.25, 0.5, 0.75]",
 		Form: schema.List(func(o *QuantileOptions) *[]float64 { return &o.At }, schema.Real(schema.Itself[float64], "number"), 1, MostQuantiles).Is("list of numbers between 0 and 1, increasing").
 			Absent(func(o *QuantileOptions) { o.At = quartiles() }).Encoded(func(e *schema.Encoder, path string, o *QuantileOptions) {
 			e.Whole("analysis.quantiles", len(o.At))

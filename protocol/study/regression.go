@@ -55,7 +55,7 @@ func ridgeKey[T any](of func(*T) *Ridge) schema.Key[T] {
 	auto := func(o *T) { *of(o) = Ridge{Auto: true} }
 	by := schema.Between(func(o *T) *float64 { return &of(o).By }, 0, maxRidge)
 	return schema.Key[T]{
-		Name: "ridge", Path: "analysis.ridge", Unset: autoText, Says: "raises each explaining column's variance by this part; or `auto`: by what the noise of moments asks for",
+		Name: "ridge", Path: "analysis.ridge", Unset: autoText, Doc: "raises each explaining column's variance by this part; or `auto`: by what the noise of moments asks for",
 		Hint: "leave it out for what the noise asks for",
 		Form: schema.Or(autoText, by, auto).Absent(auto).Encoded(func(e *schema.Encoder, path string, o *T) {
 			if d := of(o); d.Auto {
@@ -70,7 +70,7 @@ func ridgeKey[T any](of func(*T) *Ridge) schema.Key[T] {
 // onKey is the row of the predictor columns.
 func onKey[T any](of func(*T) *[]string) schema.Key[T] {
 	return schema.Key[T]{
-		Name: "on", Path: "analysis.on", Says: "the explaining columns", Unset: "all others",
+		Name: "on", Path: "analysis.on", Doc: "the explaining columns", Unset: "all others",
 		Form: schema.List(of, schema.Text(schema.Itself[string], nil), 0, MaxColumns).Encoded(func(e *schema.Encoder, path string, o *T) {
 			schema.Texts(e, path, *of(o))
 		}),
@@ -107,7 +107,7 @@ func ofRegression() Kind {
 
 var regressionKeys = schema.Keys[RegressionOptions]{
 	{
-		Name: "target", Path: "analysis.target", Must: true, Says: "the column to explain, not a categorical one", Hint: "the column to explain",
+		Name: "target", Path: "analysis.target", Required: true, Doc: "the column to explain, not a categorical one", Hint: "the column to explain",
 		Form: schema.Text(func(o *RegressionOptions) *string { return &o.Target }, nil),
 	},
 	onKey(func(o *RegressionOptions) *[]string { return &o.On }),

@@ -19,5 +19,5 @@ const MostUnmasked = 256
 // Apart reports whether sealed texts travel apart from their shares.
 func (s *Study) Apart() bool { return s.Sealed == SealedApart }
 
-// Summands returns the number of parties over which exact sums are sure to fit.
-func (s *Study) Summands() int64 { return max(MostWhole, int64(len(s.Parties))) }
+// ExactParties returns the number of parties over which exact sums are sure to fit.
+func (s *Study) ExactParties() int64 { return max(MostWhole, int64(len(s.Parties))) }

@@ -59,7 +59,7 @@ func (s *Study) Centres(index int) []int64 {
 // Summands parties.
 func (s *Study) sumsLimit(index int) int64 {
 	row, _ := additiveOf(s.Sketches[index].Side)
-	return row.limit(s, index, 1<<61/s.Summands())
+	return row.limit(s, index, 1<<61/s.ExactParties())
 }
 
 // CompleteSums fills in the projection that stands for a sketch in the study's meaning, if it
@@ -94,9 +94,9 @@ func (s *Study) AutoBits() fixedpoint.Bits {
 	return bits
 }
 
-// Taking returns a copy of the study with one sketch replaced and, if the new sketch's sums require
+// WithSketch returns a copy of the study with one sketch replaced and, if the new sketch's sums require
 // it, another resolution. It is for plans: nothing is validated, and no file contains it.
-func (s *Study) Taking(index int, sk Sketch) *Study {
+func (s *Study) WithSketch(index int, sk Sketch) *Study {
 	out := *s
 	out.Sketches = slices.Clone(s.Sketches)
 	out.Sketches[index] = sk

@@ -80,7 +80,7 @@ func ofCountsTable() Kind {
 
 var tableKeys = schema.Keys[TableOptions]{
 	{
-		Name: "tables", Path: "analysis.tables", Says: "which tables of the sketch, each by its columns, like [[education, income], [age]]", Unset: "all without depth",
+		Name: "tables", Path: "analysis.tables", Doc: "which tables of the sketch, each by its columns, like [[education, income], [age]]", Unset: "all without depth",
 		Form: schema.List(func(o *TableOptions) *[][]string { return &o.Tables }, schema.List(schema.Itself[[]string], schema.Text(schema.Itself[string], nil), 1, 2), 0, sketch.MaxCountTables).
 			Is("list of lists of one or two columns").Encoded(func(e *schema.Encoder, path string, o *TableOptions) {
 			if len(o.Tables) == 0 {
@@ -93,7 +93,7 @@ var tableKeys = schema.Keys[TableOptions]{
 		}),
 	},
 	{
-		Name: "threshold", Path: "analysis.threshold", Says: "cells of fewer records are not shown, nor their shares; for readers, as noise hides single records anyway", Unset: "all are shown",
+		Name: "threshold", Path: "analysis.threshold", Doc: "cells of fewer records are not shown, nor their shares; for readers, as noise hides single records anyway", Unset: "all are shown",
 		Form: schema.Whole(func(o *TableOptions) *int { return &o.Threshold }, 1, maxThreshold).Encoded(func(e *schema.Encoder, path string, o *TableOptions) {
 			if o.Threshold != 0 {
 				e.Whole(path, o.Threshold)

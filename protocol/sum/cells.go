@@ -31,7 +31,7 @@ func cells() Row {
 			return float64(s.CellWeights(index).Count)
 		},
 		Extremes: axes,
-		Apart: func(s *study.Study, index int) int { // all records change the count of clipped records
+		DisjointEntries: func(s *study.Study, index int) int { // all records change the count of clipped records
 			return (1 + len(s.Features(0, index))) << s.Sketches[index].Projection.K
 		},
 	}

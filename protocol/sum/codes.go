@@ -28,7 +28,7 @@ func codes() Row {
 			return float64(s.CodeWeights(index).Count)
 		},
 		Extremes: axes,
-		Apart: func(s *study.Study, index int) int { // all records change the count of clipped records
+		DisjointEntries: func(s *study.Study, index int) int { // all records change the count of clipped records
 			c := s.Codebook(index)
 			return len(c.Codes) * (1 + len(c.Axes))
 		},

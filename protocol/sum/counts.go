@@ -9,7 +9,7 @@ import (
 // counts returns the row of counts of records by the cells of tables. No record is clipped.
 func counts() Row {
 	return Row{
-		Side: sketch.Counts, Fine: true,
+		Side: sketch.Counts, AtReadBits: true,
 		Shape: func(s *study.Study, index int) (rows, cols int64) {
 			_, n := s.CountSize(index)
 			return 1, int64(n)
@@ -26,7 +26,7 @@ func counts() Row {
 		},
 		Largest:  func(s *study.Study, _ int, _ int64, _ float64) float64 { return float64(s.CountWeight()) },
 		Extremes: corners,
-		Apart: func(s *study.Study, index int) int {
+		DisjointEntries: func(s *study.Study, index int) int {
 			_, n := s.CountSize(index)
 			return n
 		},

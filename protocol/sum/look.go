@@ -15,7 +15,7 @@ import (
 // study that shifts and scales numbers first, sums the values and their squares.
 func look() Row {
 	return Row{
-		Side: sketch.Look, Fine: true,
+		Side: sketch.Look, AtReadBits: true,
 		Shape: func(s *study.Study, _ int) (rows, cols int64) {
 			if s.LooksAtValues() {
 				return 1, 2 * int64(len(s.ValuesLooked().Entries))
@@ -42,7 +42,7 @@ func look() Row {
 			return dp.CountWeight
 		},
 		Extremes: farthest,
-		Apart: func(s *study.Study, _ int) int {
+		DisjointEntries: func(s *study.Study, _ int) int {
 			if s.LooksAtValues() {
 				return 0
 			}
@@ -164,7 +164,7 @@ func (l *Look) Restore(sums []int64, records int64) error {
 // variance: s² = max(s², 4 SE). Entries that are not scaled have the public spread.
 func Moves(s *study.Study, of study.Looking, entries []study.Feature, sums []int64, records int64, deviation float64) (moves []sketch.Standard) {
 	for _, f := range entries {
-		moves = append(moves, s.Still(f))
+		moves = append(moves, s.PublicStandard(f))
 	}
 	n := float64(max(records, 1)) * float64(of.Level)
 	deviation /= n

@@ -12,7 +12,7 @@ import (
 // moments returns the row of sums of records and of their products.
 func moments() Row {
 	return Row{
-		Side: sketch.Moments, Fine: true,
+		Side: sketch.Moments, AtReadBits: true,
 		Shape: func(s *study.Study, index int) (rows, cols int64) {
 			return 1, s.MomentPrefix(index) + int64(s.MomentLayout(index).Entries())
 		},
@@ -27,8 +27,8 @@ func moments() Row {
 			one := float64(s.Bits.One())
 			return max(float64(w.Square)*square*one*one, float64(w.Sum)*math.Sqrt(square)*one, float64(w.ClassCount))
 		},
-		Extremes: axes,
-		Apart:    func(*study.Study, int) int { return 0 },
+		Extremes:        axes,
+		DisjointEntries: func(*study.Study, int) int { return 0 },
 	}
 }
 
@@ -57,7 +57,7 @@ func openMoments(o Options, measure bool) (*momentAdder, error) {
 	}
 	of := sketch.MomentsOptions{
 		SumsOptions: options, Layout: s.MomentLayout(o.Index), Clips: o.Clips, One: s.Bits.One(),
-		Of: s.MomentAttributes(o.Index), Move: o.Move, Fine: s.Fine(), Measure: measure,
+		AttributeOf: s.MomentAttributes(o.Index), Move: o.Move, Fine: s.Fine(), Measure: measure,
 	}
 	clips := o.Clips
 	if len(clips) == 0 {

@@ -14,9 +14,9 @@ import (
 // Row describes the sketches of one side. Its functions take a study and the index of a sketch.
 type Row struct {
 	Side sketch.Side
-	// Fine says that records are added with the study's ReadBits, as they are read; else with its
+	// AtReadBits says that records are added with the study's ReadBits, as they are read; else with its
 	// Bits.
-	Fine bool
+	AtReadBits bool
 
 	// Shape returns the shape of the released sketch.
 	Shape func(s *study.Study, index int) (rows, cols int64)
@@ -33,9 +33,9 @@ type Row struct {
 
 	// Extremes returns changes of a record that move the sketch as far as any, for audits.
 	Extremes func(s *study.Study, index int) []Change
-	// Apart returns how many entries, from the first on, two records need not share: 0 if each
+	// DisjointEntries returns how many entries, from the first on, two records need not share: 0 if each
 	// record moves all.
-	Apart func(s *study.Study, index int) int
+	DisjointEntries func(s *study.Study, index int) int
 }
 
 // Options configure an adder.

@@ -16,7 +16,7 @@ func TestEverySideThatSumsHasARow(t *testing.T) {
 			t.Errorf("side %s has a row: twice, or it does not sum", row.Side)
 		}
 		met[row.Side] = true
-		if row.Shape == nil || row.Sensitivity == nil || row.Open == nil || row.Largest == nil || row.Extremes == nil || row.Apart == nil {
+		if row.Shape == nil || row.Sensitivity == nil || row.Open == nil || row.Largest == nil || row.Extremes == nil || row.DisjointEntries == nil {
 			t.Errorf("the row of side %s lacks something", row.Side)
 		}
 	}

@@ -21,7 +21,7 @@ const (
 	Certified  Phase = "certified"   // all confirmations are here and, in a study of two rounds, the interim; there is no result
 	HasResult  Phase = "result"      // there is a result, and the study accepts late parties
 	Over       Phase = "over"        // it ended without a seed, and nobody can have seen one
-	Doubtful   Phase = "doubtful"    // it ended on the aggregator's word, without proof, after all shares were in
+	Unproved   Phase = "doubtful"    // it ended on the aggregator's word, without proof, after all shares were in
 	Void       Phase = "void"        // its masked sum is missing a release
 	Elsewhere  Phase = "other seed"  // it ended, and another attempt gave the seed
 	Ended      Phase = "ended"       // the board accepts nothing more
@@ -47,7 +47,7 @@ type Row struct {
 
 // Phases returns the columns of the table.
 func Phases() [12]Phase {
-	return [...]Phase{NoRoster, Committing, Sharing, Confirming, FirstRound, Certified, HasResult, Over, Doubtful, Void, Elsewhere, Ended}
+	return [...]Phase{NoRoster, Committing, Sharing, Confirming, FirstRound, Certified, HasResult, Over, Unproved, Void, Elsewhere, Ended}
 }
 
 // Rows returns the table, which is also in SPEC.md.

@@ -117,9 +117,9 @@ func layoutOf(t *testing.T, known forecast.Known, share float64) forecast.Layout
 	if err != nil {
 		t.Fatal(err)
 	}
-	var holdings []forecast.Holding
+	var holdings []forecast.PartyColumns
 	for from := 0; from < bitColumns; from += 8 {
-		h := forecast.Holding{Records: 40_000}
+		h := forecast.PartyColumns{Records: 40_000}
 		for range min(8, bitColumns-from) {
 			h.Columns = append(h.Columns, known)
 		}

@@ -178,7 +178,7 @@ func (e *encoded) moments(share float64) (*estimate.Summed, float64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	sensitivity, err := dp.RecordMoments(clip, e.d, layout.Moves(), weights, dp.Zeroed)
+	sensitivity, err := dp.RecordMoments(clip, e.d, layout.Affected(), weights, dp.Zeroed)
 	if err = errors.Join(err, b.Add(e.x, nil)); err != nil {
 		return nil, 0, err
 	}
@@ -302,7 +302,7 @@ func (e *encoded) two(ctx context.Context, clusters int) (*roundsAnswer, error) 
 // Nil: too few cells stand out.
 func (e *encoded) grouped(ctx context.Context, cells cluster.Cells, exact sketch.Sketch, weight float64, space *cluster.Subspace, clusters int) (*roundsAnswer, error) {
 	found, err := cells.Group(ctx, space, cluster.Options{Clusters: clusters, Rand: e.rng})
-	if faint := (*cluster.ErrFaint)(nil); errors.As(err, &faint) {
+	if faint := (*cluster.ErrTooNoisy)(nil); errors.As(err, &faint) {
 		return nil, nil
 	}
 	if err != nil {

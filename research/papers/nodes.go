@@ -57,7 +57,7 @@ type Outcome struct {
 	Result   analysis.Result
 	Own      [parties][]map[string]string // by party: results about each of its own records, by heading; nil if none
 	Releases [parties]steward.Release
-	Attacked audit.Attacked // output of party advanced audit --data, if requested
+	Attacked audit.AttackReport // output of party advanced audit --data, if requested
 }
 
 // Nodes plays studies between three party processes and an aggregator process on this machine,

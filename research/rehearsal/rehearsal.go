@@ -109,7 +109,7 @@ func appendValue(dst []int64, s *study.Study, c study.Column, x float64) ([]int6
 			return append(dst, c.Scale.Missing(s.ReadBits())), nil
 		}
 		scale := c.Scale
-		if s.Wide() {
+		if s.Unlimited() {
 			scale = scale.Unlimited()
 		}
 		v, _ := scale.Encode(x, s.ReadBits())

@@ -33,7 +33,7 @@ func KenthapadiLemma2(s Setting) (n Noise, holds bool, err error) {
 	return Noise{dp.Gaussian, 4 * math.Sqrt(log) / e}, holds, nil
 }
 
-// LongestRow bounds the norm of the longest row of a d x k projection with N(0, 1/k) entries: it
+// MaxRowNormRatio bounds the norm of the longest row of a d x k projection with N(0, 1/k) entries: it
 // exceeds 1 + √(2(ln d + ln(1/β))/k) with probability at most β (the proof of lemma 2, which takes
 // β = δ/2).
 func LongestRow(columns, k int, beta float64) float64 {

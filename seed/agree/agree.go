@@ -35,8 +35,8 @@ type Group struct {
 	Roster  [32]byte   // id of the roster envelope
 	Members [][32]byte // raw Ed25519 public keys, strictly ascending, at least two
 
-	Publish []seed.Label // the row keys that the study publishes; none by default
-	Apart   bool         // sealed texts travel apart from their share, which has the root of a hash tree over them
+	Publish       []seed.Label // the row keys that the study publishes; none by default
+	DetachedTexts bool         // sealed texts travel apart from their share, which has the root of a hash tree over them
 }
 
 // MaxMembers bounds a group: messages have no room for more. Studies have fewer.
@@ -47,7 +47,7 @@ func (g Group) Validate() error {
 	if len(g.Members) < 2 || len(g.Members) > MaxMembers {
 		return fmt.Errorf("group of %d members: want 2 to %d", len(g.Members), MaxMembers)
 	}
-	if len(g.Members) > MaxWhole && !g.Apart {
+	if len(g.Members) > MaxWhole && !g.DetachedTexts {
 		return fmt.Errorf("group of %d members: more than %d need shares whose texts travel apart", len(g.Members), MaxWhole)
 	}
 	for i := 1; i < len(g.Members); i++ {
@@ -79,16 +79,16 @@ func (f *Fault) Unwrap() error { return f.Err }
 
 // Misbehaviour of a member; Fault wraps one of these.
 var (
-	ErrEphemeralKey       = errors.New("ephemeral key is not usable")
-	ErrShareForm          = errors.New("share envelope has the wrong number or size of sealed shares")
-	ErrShareSealed        = errors.New("sealed share does not open")
-	ErrCommitment         = errors.New("share does not match its commitment")
-	ErrTranscript   error = disagreed{"other-transcript", "message belongs to another transcript: its sender saw other messages than this node"}
-	ErrConfirmTag   error = disagreed{"other-seed", "confirmation is under another seed"}
-	ErrOpening            = errors.New("complaint does not open the commit of its sender")
-	ErrUnfounded          = errors.New("complaint is unfounded: every share opens and every confirmation verifies")
-	ErrShown              = errors.New("complaint shows a text or contribution that differs from what was sealed or committed to")
-	ErrOwnWord            = errors.New("complaint about an attempt that its sender has already confirmed")
+	ErrEphemeralKey             = errors.New("ephemeral key is not usable")
+	ErrShareForm                = errors.New("share envelope has the wrong number or size of sealed shares")
+	ErrShareSealed              = errors.New("sealed share does not open")
+	ErrCommitment               = errors.New("share does not match its commitment")
+	ErrTranscript         error = disagreed{"other-transcript", "message belongs to another transcript: its sender saw other messages than this node"}
+	ErrConfirmTag         error = disagreed{"other-seed", "confirmation is under another seed"}
+	ErrOpening                  = errors.New("complaint does not open the commit of its sender")
+	ErrUnfounded                = errors.New("complaint is unfounded: every share opens and every confirmation verifies")
+	ErrWrongEvidence            = errors.New("complaint shows a text or contribution that differs from what was sealed or committed to")
+	ErrContradictsConfirm       = errors.New("complaint about an attempt that its sender has already confirmed")
 )
 
 // disagreed is a disagreement between two members, with an id for programs.

@@ -30,7 +30,7 @@ func group(n int) Group { return groupOf(n, n > MaxWhole) }
 
 // groupOf returns a group of n members, whose texts travel apart if apart is set.
 func groupOf(n int, apart bool) Group {
-	g := Group{Study: [32]byte{'s', 't', 'u', 'd', 'y'}, Attempt: 1, Roster: [32]byte{'r', 'o', 's', 't', 'e', 'r'}, Apart: apart}
+	g := Group{Study: [32]byte{'s', 't', 'u', 'd', 'y'}, Attempt: 1, Roster: [32]byte{'r', 'o', 's', 't', 'e', 'r'}, DetachedTexts: apart}
 	for i := range n {
 		member := [32]byte{byte(i + 1)}
 		if n > 255 {
@@ -87,13 +87,13 @@ func (a *attempt) share(t testing.TB, i int) Posted[Share] {
 
 // readBy returns the shares as a member gets them: if texts travel apart, with its own text.
 func (a *attempt) readBy(to int) []Posted[Share] {
-	if !a.group.Apart {
+	if !a.group.DetachedTexts {
 		return a.shares
 	}
 	out := slices.Clone(a.shares)
 	for from := range out {
 		if m := &out[from].Message; from != to {
-			m.Own = Text{m.Sealed[place(from, to)], NewTree(from, m.Sealed).Path(to)}
+			m.Received = Text{m.Sealed[place(from, to)], NewTree(from, m.Sealed).Path(to)}
 		}
 		out[from].Message.Sealed = nil
 	}

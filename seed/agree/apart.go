@@ -138,16 +138,16 @@ func CheckAll(root [32]byte, sender int, sealed [][]byte, n int) error {
 
 // text returns the text that a share has for a member, in either form of share.
 func (sh Share) text(g Group, from, to int) ([]byte, error) {
-	if !g.Apart {
+	if !g.DetachedTexts {
 		if err := sh.Check(len(g.Members)); err != nil {
 			return nil, err
 		}
 		return sh.Sealed[place(from, to)], nil
 	}
-	if err := sh.Own.Check(sh.Root, to, len(g.Members)); err != nil {
+	if err := sh.Received.Check(sh.Root, to, len(g.Members)); err != nil {
 		return nil, err
 	}
-	return sh.Own.Sealed, nil
+	return sh.Received.Sealed, nil
 }
 
 // Wrong is a sealed text that a complaint shows because its content is wrong.
@@ -168,7 +168,7 @@ type Opened [64]byte
 // member's contribution and blinder.
 func (s *Secrets) Complaint(g Group, commits []Posted[Commit], shares []Posted[Share]) (Opening, error) {
 	out, err := s.Opening()
-	if err != nil || !g.Apart {
+	if err != nil || !g.DetachedTexts {
 		return out, err
 	}
 	self, t1, err := s.round1(g, commits)
@@ -190,7 +190,7 @@ func (s *Secrets) Complaint(g Group, commits []Posted[Commit], shares []Posted[S
 		case err == nil:
 			out.Opened[i] = Opened(plain)
 		case len(out.Wrong) < MaxWrong:
-			out.Wrong = append(out.Wrong, Wrong{i, shares[i].Message.Own})
+			out.Wrong = append(out.Wrong, Wrong{i, shares[i].Message.Received})
 		}
 	}
 	if len(out.Wrong) > 0 {
@@ -207,10 +207,10 @@ func (r Record) shown(complainant int, t1 [32]byte, key hpke.PrivateKey, o Openi
 	before := -1
 	for _, w := range o.Wrong {
 		if w.From <= before || w.From >= n || w.From == complainant || w.Check(r.Shares[w.From].Message.Root, complainant, n) != nil {
-			return nil, own(ErrShown)
+			return nil, own(ErrWrongEvidence)
 		}
 		before = w.From
-		shown := Share{T1: r.Shares[w.From].Message.T1, Root: r.Shares[w.From].Message.Root, Own: w.Text}
+		shown := Share{T1: r.Shares[w.From].Message.T1, Root: r.Shares[w.From].Message.Root, Received: w.Text}
 		if _, err := open(r.Group, t1, key, w.From, complainant, r.Commits[w.From].Message, shown); err != nil {
 			faults = append(faults, Fault{Member: w.From, Err: err})
 		}
@@ -221,11 +221,11 @@ func (r Record) shown(complainant int, t1 [32]byte, key hpke.PrivateKey, o Openi
 	case len(o.Wrong) > 0:
 		return nil, own(ErrUnfounded)
 	case len(o.Opened) != n:
-		return nil, own(ErrShown)
+		return nil, own(ErrWrongEvidence)
 	}
 	for i, opened := range o.Opened {
 		if commitment(r.Group.Study, r.Group.Attempt, r.Group.Members[i], opened[:32], opened[32:]) != r.Commits[i].Message.Commitment {
-			return nil, own(ErrShown)
+			return nil, own(ErrWrongEvidence)
 		}
 		contributions = append(contributions, opened[:32])
 	}

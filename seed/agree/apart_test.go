@@ -73,21 +73,21 @@ func TestComplaintsApart(t *testing.T) {
 		"two bad shares":       {from: spoiled(0, 3), want: map[int]error{0: ErrShareSealed, 3: ErrShareSealed}},
 		"nothing":              {from: a, want: map[int]error{2: ErrUnfounded}},
 		"a bad confirmation":   {from: a, change: func(r *Record, _ *Opening) { c := *r.Confirms[1]; c.Tag[0] ^= 1; r.Confirms[1] = &c }, want: map[int]error{1: ErrConfirmTag}},
-		"a good text":          {from: a, change: func(_ *Record, o *Opening) { o.Opened, o.Wrong = nil, []Wrong{{1, a.readBy(2)[1].Message.Own}} }, want: map[int]error{2: ErrUnfounded}},
-		"a text of another":    {from: spoiled(1), change: func(_ *Record, o *Opening) { o.Wrong[0].From = 0 }, want: map[int]error{2: ErrShown}},
-		"its own text":         {from: spoiled(1), change: func(_ *Record, o *Opening) { o.Wrong[0].From = 2 }, want: map[int]error{2: ErrShown}},
-		"a member beyond all":  {from: spoiled(1), change: func(_ *Record, o *Opening) { o.Wrong[0].From = 4 }, want: map[int]error{2: ErrShown}},
-		"one text twice":       {from: spoiled(1), change: func(_ *Record, o *Opening) { o.Wrong = append(o.Wrong, o.Wrong[0]) }, want: map[int]error{2: ErrShown}},
-		"a changed text":       {from: spoiled(1), change: func(_ *Record, o *Opening) { o.Wrong[0].Sealed = bytes.Repeat([]byte{1}, SealedSize) }, want: map[int]error{2: ErrShown}},
-		"no contributions":     {from: a, change: func(_ *Record, o *Opening) { o.Opened = nil }, want: map[int]error{2: ErrShown}},
-		"few contributions":    {from: a, change: func(_ *Record, o *Opening) { o.Opened = o.Opened[1:] }, want: map[int]error{2: ErrShown}},
-		"a false contribution": {from: a, change: func(_ *Record, o *Opening) { o.Opened[1][0] ^= 1 }, want: map[int]error{2: ErrShown}},
-		"a false blinder":      {from: a, change: func(_ *Record, o *Opening) { o.Opened[3][63] ^= 1 }, want: map[int]error{2: ErrShown}},
+		"a good text":          {from: a, change: func(_ *Record, o *Opening) { o.Opened, o.Wrong = nil, []Wrong{{1, a.readBy(2)[1].Message.Received}} }, want: map[int]error{2: ErrUnfounded}},
+		"a text of another":    {from: spoiled(1), change: func(_ *Record, o *Opening) { o.Wrong[0].From = 0 }, want: map[int]error{2: ErrWrongEvidence}},
+		"its own text":         {from: spoiled(1), change: func(_ *Record, o *Opening) { o.Wrong[0].From = 2 }, want: map[int]error{2: ErrWrongEvidence}},
+		"a member beyond all":  {from: spoiled(1), change: func(_ *Record, o *Opening) { o.Wrong[0].From = 4 }, want: map[int]error{2: ErrWrongEvidence}},
+		"one text twice":       {from: spoiled(1), change: func(_ *Record, o *Opening) { o.Wrong = append(o.Wrong, o.Wrong[0]) }, want: map[int]error{2: ErrWrongEvidence}},
+		"a changed text":       {from: spoiled(1), change: func(_ *Record, o *Opening) { o.Wrong[0].Sealed = bytes.Repeat([]byte{1}, SealedSize) }, want: map[int]error{2: ErrWrongEvidence}},
+		"no contributions":     {from: a, change: func(_ *Record, o *Opening) { o.Opened = nil }, want: map[int]error{2: ErrWrongEvidence}},
+		"few contributions":    {from: a, change: func(_ *Record, o *Opening) { o.Opened = o.Opened[1:] }, want: map[int]error{2: ErrWrongEvidence}},
+		"a false contribution": {from: a, change: func(_ *Record, o *Opening) { o.Opened[1][0] ^= 1 }, want: map[int]error{2: ErrWrongEvidence}},
+		"a false blinder":      {from: a, change: func(_ *Record, o *Opening) { o.Opened[3][63] ^= 1 }, want: map[int]error{2: ErrWrongEvidence}},
 		"another's key":        {from: spoiled(1), change: func(_ *Record, o *Opening) { o.Key = a.opening(t, 3).Key }, want: map[int]error{2: ErrOpening}},
 		"what it has confirmed": {from: spoiled(1), change: func(r *Record, _ *Opening) {
 			t1 := r.Shares[0].Message.T1
 			r.Confirms[2] = &Confirm{T1: t1, T2: T2(t1, ids(r.Shares))}
-		}, want: map[int]error{2: ErrOwnWord}},
+		}, want: map[int]error{2: ErrContradictsConfirm}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := Record{Group: a.group, Commits: c.from.commits, Shares: c.from.readBy(2), Confirms: make([]*Confirm, 4)}
@@ -102,7 +102,7 @@ func TestComplaintsApart(t *testing.T) {
 				c.change(&r, &o)
 			}
 			for i := range r.Shares { // a board has only the roots
-				r.Shares[i].Message.Own = Text{}
+				r.Shares[i].Message.Received = Text{}
 			}
 			faults, err := r.Examine(2, o)
 			if err != nil || len(faults) != len(c.want) {
@@ -122,7 +122,7 @@ func TestComplaintsApart(t *testing.T) {
 func TestComplaintsHaveABound(t *testing.T) {
 	a := committed(t, groupOf(MaxWrong+2, true))
 	for _, member := range a.group.Members {
-		a.shares = append(a.shares, post(member, Share{Own: Text{Sealed: make([]byte, SealedSize)}}))
+		a.shares = append(a.shares, post(member, Share{Received: Text{Sealed: make([]byte, SealedSize)}}))
 	}
 	o, err := a.secrets[0].Complaint(a.group, a.commits, a.shares)
 	if err != nil || len(o.Wrong) != MaxWrong || o.Opened != nil {

@@ -87,12 +87,12 @@ func (r Record) Examine(complainant int, o Opening) ([]Fault, error) {
 		return own, nil
 	}
 	look := r.opened
-	if r.Group.Apart {
+	if r.Group.DetachedTexts {
 		look = r.shown
 	}
 	contributions, faults := look(complainant, t1, key, o)
 	if len(faults) > 0 && r.Confirms[complainant] != nil {
-		own[0].Err = ErrOwnWord
+		own[0].Err = ErrContradictsConfirm
 		return own, nil
 	}
 	if len(faults) > 0 {

@@ -66,7 +66,7 @@ func TestComplaints(t *testing.T) {
 		"its own bad confirmation": {confirms: []int{0, 1, 2}, change: func(r *Record, _ *Opening) { lie(r, 2) }, want: verdict{2: ErrConfirmTag}},
 		"a bad share that it confirmed": {do: func(a *attempt) { spoil(a, 1, 2) }, change: func(r *Record, _ *Opening) {
 			r.Confirms[2] = &Confirm{T1: r.Shares[0].Message.T1, T2: T2(r.Shares[0].Message.T1, ids(r.Shares))}
-		}, want: verdict{2: ErrOwnWord}},
+		}, want: verdict{2: ErrContradictsConfirm}},
 		"a bad share with another's key": {do: func(a *attempt) { spoil(a, 1, 2) }, change: func(_ *Record, o *Opening) { o.Key = honest.opening(t, 3).Key }, want: verdict{2: ErrOpening}},
 		"a bad share with no key":        {do: func(a *attempt) { spoil(a, 1, 2) }, change: func(_ *Record, o *Opening) { o.Key = nil }, want: verdict{2: ErrOpening}},
 		"with another contribution":      {change: func(_ *Record, o *Opening) { o.Contribution[0] ^= 1 }, want: verdict{2: ErrOpening}},

@@ -20,10 +20,10 @@ type Share struct {
 	T1     [32]byte
 	Sealed [][]byte // n-1 ciphertexts, without the sender's own place
 
-	// If Group.Apart: Root is the root of the hash tree over the sealed texts. The reader of a
+	// If Group.DetachedTexts: Root is the root of the hash tree over the sealed texts. The reader of a
 	// share gets only the text sealed to it, Own, instead of Sealed.
-	Root [32]byte
-	Own  Text
+	Root     [32]byte
+	Received Text
 }
 
 // Sizes of one share in bytes.
@@ -98,7 +98,7 @@ func (s *Secrets) Share(g Group, commits []Posted[Commit]) (Share, error) {
 		}
 		out.Sealed = append(out.Sealed, bytes.Clone(sealed)) // drops the spare capacity that sealing leaves
 	}
-	if g.Apart {
+	if g.DetachedTexts {
 		out.Root = NewTree(self, out.Sealed).Root()
 	}
 	return out, nil

@@ -50,7 +50,7 @@ func (d *disturber) run(ctx context.Context, id string) (err error) {
 		d.members = append(d.members, &member{node: p, args: []string{"run", id, "--wait", roundDeadline.String()}, ends: true})
 	}
 	defer func() {
-		d.relay.Mend()
+		d.relay.Restore()
 		for _, m := range d.members {
 			if m.process != nil {
 				err = errors.Join(err, m.process.Kill())
@@ -101,7 +101,7 @@ func (d *disturber) outage() time.Duration {
 // mend ends disturbances that are over, and reports whether every party is done.
 func (d *disturber) mend(now time.Time) (finished bool, err error) {
 	if !d.mended.IsZero() && now.After(d.mended) {
-		d.relay.Mend()
+		d.relay.Restore()
 		d.mended = time.Time{}
 	}
 	finished = true

@@ -153,7 +153,7 @@ func TestLargeUpload(t *testing.T) {
 		until(func() bool { return between.Up() > before+whole*(cut+1)/(cuts+2) })
 		between.Cut()
 		mended := make(chan struct{})
-		time.AfterFunc(time.Duration(rng.IntN(50))*time.Millisecond, func() { between.Mend(); close(mended) })
+		time.AfterFunc(time.Duration(rng.IntN(50))*time.Millisecond, func() { between.Restore(); close(mended) })
 		<-mended
 	}
 	until(func() bool { return between.Up() > before+whole*(cuts+1)/(cuts+2) })

@@ -58,7 +58,7 @@ func TestUploadSurvivesCuts(t *testing.T) {
 				if made < cuts && between.Up() > size*int64(made+1)/(cuts+1) {
 					between.Cut()
 					made++
-					time.AfterFunc(time.Duration(rng.IntN(50))*time.Millisecond, between.Mend)
+					time.AfterFunc(time.Duration(rng.IntN(50))*time.Millisecond, between.Restore)
 				}
 			}
 		}

@@ -49,7 +49,7 @@ func newTruth(p Played) (*truth, error) {
 		}
 		out := column{raw: make([]float64, len(values)), bounded: make([]float64, len(values))}
 		scale, bits := c.Scale, p.Study.ReadBits() // the resolution at which parties read values
-		if p.Study.Wide() {
+		if p.Study.Unlimited() {
 			scale = scale.Unlimited()
 		}
 		decode := func(v int64) float64 { return scale.Origin() + float64(float64(v)*scale.Step(bits)) }

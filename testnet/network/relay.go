@@ -119,8 +119,8 @@ func (r *Relay) Cut() {
 	}
 }
 
-// Mend accepts connections again.
-func (r *Relay) Mend() {
+// Restore accepts connections again.
+func (r *Relay) Restore() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.cut = false

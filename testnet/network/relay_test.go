@@ -56,7 +56,7 @@ func TestRelay(t *testing.T) {
 	if err := echoes(); err == nil {
 		t.Error("a new connection came through the cut")
 	}
-	r.Mend()
+	r.Restore()
 	must(t, echoes())
 	must(t, r.Close())
 }

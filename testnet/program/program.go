@@ -54,16 +54,16 @@ func (e ended) Error() string {
 
 func (e ended) Unwrap() error { return e.err }
 
-// Wrong marks an error that other arguments can fix; nil stays nil.
-func Wrong(err error) error {
+// UsageError marks an error that other arguments can fix; nil stays nil.
+func UsageError(err error) error {
 	if err == nil {
 		return nil
 	}
 	return ended{Usage, err}
 }
 
-// Wrongf is Wrong of a new error.
-func Wrongf(format string, args ...any) error { return Wrong(fmt.Errorf(format, args...)) }
+// UsageErrorf is Wrong of a new error.
+func UsageErrorf(format string, args ...any) error { return UsageError(fmt.Errorf(format, args...)) }
 
 // Exit exits the program with a code, without a message.
 func Exit(code int) error {

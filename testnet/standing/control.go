@@ -134,7 +134,7 @@ func Down(d Dir, remove bool, talk io.Writer) error {
 		fmt.Fprintf(talk, "no testnet up runs in %s\n", d)
 	}
 	if t, err := about.template(); err == nil {
-		if err := d.endLeftOvers(t, talk); err != nil {
+		if err := d.killLeftovers(t, talk); err != nil {
 			return err
 		}
 	}

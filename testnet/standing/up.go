@@ -55,7 +55,7 @@ func Up(ctx context.Context, o Options) (err error) {
 	case before.Network != o.Template.Name:
 		return fmt.Errorf("%w: %s holds the network %s; start that one, name another directory with --dir, or clear this one with testnet down --remove", ErrOther, o.Dir, before.Network)
 	}
-	if err := o.Dir.endLeftOvers(o.Template, o.Talk); err != nil {
+	if err := o.Dir.killLeftovers(o.Template, o.Talk); err != nil {
 		return err
 	}
 	fmt.Fprintln(o.Talk, "building party and aggregator")
@@ -250,8 +250,8 @@ func (v *voice) say(name, text string) {
 	fmt.Fprintf(v.w, "%s  %-11s %s\n", time.Now().Format("15:04:05"), name, text)
 }
 
-// endLeftOvers ends nodes that a killed testnet left running.
-func (d Dir) endLeftOvers(t networks.Template, talk io.Writer) error {
+// killLeftovers ends nodes that a killed testnet left running.
+func (d Dir) killLeftovers(t networks.Template, talk io.Writer) error {
 	for _, name := range append([]string{aggregator}, t.Parties...) {
 		pid, err := d.running(name)
 		if err != nil || pid == 0 {

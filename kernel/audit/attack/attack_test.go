@@ -33,12 +33,12 @@ func signs(r *rand.Rand, d, k int) *mat.Dense {
 }
 
 // see sketches x by R and adds noise of a standard deviation.
-func see(r *rand.Rand, x, matrix *mat.Dense, deviation float64) Seen {
+func see(r *rand.Rand, x, matrix *mat.Dense, deviation float64) View {
 	var y mat.Dense
 	y.Mul(x, matrix)
 	rows, cols := y.Dims()
 	y.Add(&y, normal(r, rows, cols, deviation))
-	return Seen{R: matrix, Y: &y, Variance: deviation * deviation}
+	return View{R: matrix, Y: &y, Variance: deviation * deviation}
 }
 
 func recovered(t *testing.T, truth *mat.Dense, guess *mat.Dense, err error) Recovery {
@@ -251,7 +251,7 @@ func TestFilter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spread := Spread(mat.Col(nil, 0, &u))
+	spread := FilterError(mat.Col(nil, 0, &u))
 	if z := found.At(17, 0) / spread; z < 9 {
 		t.Errorf("the outlier stands out by %.1f", z)
 	}
@@ -271,9 +271,9 @@ func TestRefused(t *testing.T) {
 	x, matrix := normal(r, 5, 4, 1), signs(r, 4, 3)
 	s := see(r, x, matrix, 0)
 	for name, run := range map[string]func() error{
-		"empty":           func() error { _, err := (Seen{}).MinimumNorm(); return err },
-		"shapes":          func() error { _, err := Seen{R: signs(r, 4, 2), Y: s.Y}.MinimumNorm(); return err },
-		"variance":        func() error { _, err := Seen{R: matrix, Y: s.Y, Variance: math.NaN()}.MinimumNorm(); return err },
+		"empty":           func() error { _, err := (View{}).MinimumNorm(); return err },
+		"shapes":          func() error { _, err := View{R: signs(r, 4, 2), Y: s.Y}.MinimumNorm(); return err },
+		"variance":        func() error { _, err := View{R: matrix, Y: s.Y, Variance: math.NaN()}.MinimumNorm(); return err },
 		"knowledge":       func() error { _, err := s.Ridge(Knowledge{}); return err },
 		"too sparse":      func() error { _, err := s.Pursuit(context.Background(), Sparse{}); return err },
 		"ranges":          func() error { _, err := s.Box(context.Background(), nil); return err },

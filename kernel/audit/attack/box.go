@@ -18,7 +18,7 @@ type Range struct {
 // Box returns the records, m × d, within the columns' bounds whose sketches are nearest. It uses
 // accelerated projected gradient descent (Beck and Teboulle 2009) from the middle of the bounds.
 // Whole values are rounded at the end.
-func (s Seen) Box(ctx context.Context, ranges []Range) (*mat.Dense, error) {
+func (s View) Box(ctx context.Context, ranges []Range) (*mat.Dense, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}

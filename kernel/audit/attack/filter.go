@@ -21,6 +21,6 @@ func Filter(rows, sketch *mat.Dense) (*mat.Dense, error) {
 	return &out, nil
 }
 
-// Spread returns the standard deviation of Filter's error for a column u of a sketch of k rows:
+// FilterError returns the standard deviation of Filter's error for a column u of a sketch of k rows:
 // √(|u|²/k), including the noise in u, for a row of R of norm 1.
-func Spread(u []float64) float64 { return math.Sqrt(dot(u, u) / float64(len(u))) }
+func FilterError(u []float64) float64 { return math.Sqrt(dot(u, u) / float64(len(u))) }

@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Linkage is how often records from elsewhere were matched with their sketches.
-type Linkage struct {
+// LinkageRate is how often records from elsewhere were matched with their sketches.
+type LinkageRate struct {
 	First  float64 // share of copies whose own sketch was the nearest
 	Ten    float64 // share of copies whose own sketch was among the ten nearest
 	Chance float64 // First if guessed at random
@@ -16,20 +16,20 @@ type Linkage struct {
 
 // Link projects copies of records from elsewhere, m × d, by R and finds the nearest sketches. Copy
 // i must be of the record of sketch i.
-func (s Seen) Link(ctx context.Context, copies *mat.Dense) (Linkage, error) {
+func (s View) Link(ctx context.Context, copies *mat.Dense) (LinkageRate, error) {
 	if err := s.check(); err != nil {
-		return Linkage{}, err
+		return LinkageRate{}, err
 	}
 	m, _ := s.Y.Dims()
 	if rows, cols := copies.Dims(); rows != m || cols != s.R.RawMatrix().Rows {
-		return Linkage{}, fmt.Errorf("linking records: copies are %d × %d, want %d × %d", rows, cols, m, s.R.RawMatrix().Rows)
+		return LinkageRate{}, fmt.Errorf("linking records: copies are %d × %d, want %d × %d", rows, cols, m, s.R.RawMatrix().Rows)
 	}
 	var projected mat.Dense
 	projected.Mul(copies, s.R)
 	var first, ten int
 	for i := range m {
 		if err := ctx.Err(); err != nil {
-			return Linkage{}, err
+			return LinkageRate{}, err
 		}
 		probe := projected.RawRowView(i)
 		own, nearer := apart(probe, s.Y.RawRowView(i)), 0
@@ -46,7 +46,7 @@ func (s Seen) Link(ctx context.Context, copies *mat.Dense) (Linkage, error) {
 		}
 	}
 	n := float64(m)
-	return Linkage{First: float64(first) / n, Ten: float64(ten) / n, Chance: 1 / n}, nil
+	return LinkageRate{First: float64(first) / n, Ten: float64(ten) / n, Chance: 1 / n}, nil
 }
 
 func apart(a, b []float64) (sum float64) {

@@ -18,7 +18,7 @@ type Sparse struct {
 // Pursuit returns records, m × d, with few non-zero values, by orthogonal matching pursuit (Pati,
 // Rezaiifar and Krishnaprasad 1993). It repeatedly adds the column that best fits the rest of the
 // sketch, until Most columns are taken or only noise is left.
-func (s Seen) Pursuit(ctx context.Context, known Sparse) (*mat.Dense, error) {
+func (s View) Pursuit(ctx context.Context, known Sparse) (*mat.Dense, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (s Seen) Pursuit(ctx context.Context, known Sparse) (*mat.Dense, error) {
 }
 
 // pursue recovers one record into x.
-func (s Seen) pursue(y, lengths []float64, known Sparse, x []float64) error {
+func (s View) pursue(y, lengths []float64, known Sparse, x []float64) error {
 	d, k := s.R.Dims()
 	left := slices.Clone(y)
 	enough := math.Max(float64(k)*s.Variance, 1e-18*dot(y, y))

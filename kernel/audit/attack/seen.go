@@ -7,15 +7,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Seen is what an attacker who knows R has: sketches of the records side in real units, with R's
+// View is what an attacker who knows R has: sketches of the records side in real units, with R's
 // scale applied.
-type Seen struct {
+type View struct {
 	R        *mat.Dense // d × k
 	Y        *mat.Dense // m × k, one row per record
 	Variance float64    // of the noise on each coordinate of Y
 }
 
-func (s Seen) check() error {
+func (s View) check() error {
 	if s.R == nil || s.Y == nil || s.R.IsEmpty() || s.Y.IsEmpty() {
 		return errors.New("attacking sketches: R or the sketches are empty")
 	}
@@ -31,7 +31,7 @@ func (s Seen) check() error {
 // MinimumNorm returns the records, m × d, of least norm among all that have these sketches. For d
 // independent columns it misses the share 1 − k/d of their squared norm. (Liu and others print Rᵀu,
 // which misses (d+1)/k and so does not measure what can be recovered.)
-func (s Seen) MinimumNorm() (*mat.Dense, error) {
+func (s View) MinimumNorm() (*mat.Dense, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ const independent = 1e-10
 
 // singular reports whether R has less than full rank. For example, two columns share a row, or no
 // column reaches a coordinate.
-func (s Seen) singular() bool {
+func (s View) singular() bool {
 	var tall mat.Matrix = s.R
 	if d, k := s.R.Dims(); d < k {
 		tall = s.R.T()
@@ -81,7 +81,7 @@ type Knowledge struct {
 
 // Ridge returns the linear estimate, m × d, of least mean squared error, given the data's mean and
 // covariance: μ + CR(RᵀCR + vI)⁻¹(y − μR).
-func (s Seen) Ridge(known Knowledge) (*mat.Dense, error) {
+func (s View) Ridge(known Knowledge) (*mat.Dense, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}

@@ -7,10 +7,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Surveyed is what an attacker has who knows neither R nor a sketch, but some records and squared
+// Distances is what an attacker has who knows neither R nor a sketch, but some records and squared
 // distances: between the known records, and from other records to them. A service that answers
 // queries for distances of records gives these away.
-type Surveyed struct {
+type Distances struct {
 	Known    *mat.Dense // t × d, the known records
 	Between  *mat.Dense // t × t, the squared distances of their sketches, less the expected share of noise
 	From     *mat.Dense // m × t, the squared distances of other records' sketches from them
@@ -20,7 +20,7 @@ type Surveyed struct {
 // ErrAllEqual is returned if the known records are all equal, so that no direction is known.
 var ErrAllEqual = errors.New("the known records are all equal")
 
-func (s Surveyed) check() error {
+func (s Distances) check() error {
 	for _, m := range []*mat.Dense{s.Known, s.Between, s.From} {
 		if m == nil || m.IsEmpty() {
 			return errors.New("there are no records or no distances")
@@ -49,7 +49,7 @@ func (s Surveyed) check() error {
 // exactly, whether the map preserves distances or not. Noise adds t·v to UᵀGU. This makes the
 // result the linear estimate of least mean squared error for records that vary as the known ones
 // do.
-func (s Surveyed) Locate() (*mat.Dense, error) {
+func (s Distances) Locate() (*mat.Dense, error) {
 	if err := s.check(); err != nil {
 		return nil, fmt.Errorf("locating records by distances: %w", err)
 	}
@@ -87,7 +87,7 @@ func (s Surveyed) Locate() (*mat.Dense, error) {
 
 // products returns the products of sketches around the mean of the known ones: between the known
 // ones, t × t, and of others with them, m × t.
-func (s Surveyed) products() (between, from *mat.Dense) {
+func (s Distances) products() (between, from *mat.Dense) {
 	t, _ := s.Between.Dims()
 	means := make([]float64, t)
 	for i := range t {

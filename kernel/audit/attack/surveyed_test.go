@@ -8,12 +8,12 @@ import (
 )
 
 // survey returns the distances of sketches; the first t records are known.
-func survey(x *mat.Dense, view Seen, t int) (Surveyed, *mat.Dense) {
+func survey(x *mat.Dense, view View, t int) (Distances, *mat.Dense) {
 	m, d := x.Dims()
 	_, k := view.R.Dims()
 	known, others := view.Y.Slice(0, t, 0, k), view.Y.Slice(t, m, 0, k)
 	noise := 2 * float64(k) * view.Variance
-	return Surveyed{
+	return Distances{
 		Known:   mat.DenseCopyOf(x.Slice(0, t, 0, d)),
 		Between: SquaredDistances(mat.DenseCopyOf(known), mat.DenseCopyOf(known), noise),
 		From:    SquaredDistances(mat.DenseCopyOf(others), mat.DenseCopyOf(known), noise), Variance: view.Variance,
@@ -72,7 +72,7 @@ func TestLocateWeighs(t *testing.T) {
 func TestLocateRefuses(t *testing.T) {
 	three, equal := normal(source(23), 3, 2, 1), mat.NewDense(3, 2, nil)
 	square := SquaredDistances(three, three, 0)
-	for _, s := range []Surveyed{
+	for _, s := range []Distances{
 		{}, {Known: three, Between: square}, {Known: three, Between: three, From: square}, {Known: three, Between: square, From: three},
 		{Known: equal, Between: square, From: square},
 		{Known: mat.NewDense(1, 2, nil), Between: mat.NewDense(1, 1, nil), From: mat.NewDense(4, 1, nil)},

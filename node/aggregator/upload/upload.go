@@ -75,7 +75,7 @@ func (u Uploads) acceptable(ctx context.Context, header session.Header) error {
 }
 
 // Room provides space for what accompanies the rows of a sketch; nil: memory.
-type Room func(sketch int) (room.Giver, error)
+type Room func(sketch int) (room.Allocator, error)
 
 // Contribution prepares a complete release for analyses, which read the rows of its sketches
 // themselves.
@@ -114,12 +114,12 @@ func (u Uploads) Contribution(ctx context.Context, header session.Header, where 
 }
 
 // beside reads what accompanies the rows of a released sketch of records.
-func beside(by *study.Study, party, index int, s protocol.ReleasedSketch, from io.Reader, to room.Giver) ([]int, release.Rows, error) {
+func beside(by *study.Study, party, index int, s protocol.ReleasedSketch, from io.Reader, to room.Allocator) ([]int, release.Rows, error) {
 	plan, err := release.For(by, party, index)
 	if err != nil {
 		return nil, release.Rows{}, err
 	}
-	return plan.Beside(s, from, to)
+	return plan.ReadRows(s, from, to)
 }
 
 // sketch reads a sketch of a party's release. It logs and removes a damaged chunk. Reading ends

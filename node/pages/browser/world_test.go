@@ -92,7 +92,7 @@ func (w *world) serve(always bool) {
 	w.addr = freeAddr(w.t)
 	aggregator, err := aggregator.New(aggregator.Options{
 		Store: w.agg, Listen: []string{w.addr}, Tick: 50 * time.Millisecond,
-		Env: node.AggregatorEnv{Now: now, Log: logger, Observe: func(h event.Happening) { views.Observe(h); counts.Observe(h) }},
+		Env: node.AggregatorEnv{Now: now, Log: logger, Observe: func(h event.Event) { views.Observe(h); counts.Observe(h) }},
 	})
 	check(w.t, err)
 	listener, loopback, err := api.Listen("127.0.0.1:0")

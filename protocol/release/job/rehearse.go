@@ -39,7 +39,7 @@ func rehearse(ctx context.Context, spec Spec, data Data, at func(Stage), draw fu
 		}
 		taken, err := drawLooks(spec, looks)
 		if err == nil {
-			spec, err = spec.by(taken)
+			spec, err = spec.withLook(taken)
 		}
 		if err != nil {
 			return Rehearsed{}, err

@@ -40,7 +40,7 @@ func ofRound(t *testing.T, s *study.Study, before *protocol.First, run byte) job
 	}
 	first := job.First{Attempt: 2, T2: protocol.Digest{2}, Pairs: members, Round: 1}
 	if before != nil {
-		s = s.By(s.Beforehand())
+		s = s.WithBasis(s.PlaceholderBasis())
 	}
 	spec := made{study: s}.spec(t, run)
 	spec.What = first
@@ -100,7 +100,7 @@ func TestTwoRounds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			lit := s.By(s.Beforehand())
+			lit := s.WithBasis(s.PlaceholderBasis())
 			if err := release.CheckHeader(lit, 0, header); err != nil || header.Records != 40 || header.T2 != first.T2 {
 				t.Errorf("of %d records: %v", header.Records, err)
 			}

@@ -15,7 +15,7 @@ func Find(spec Spec, world World) (out Stored, found bool, err error) {
 	if err != nil || there != ours {
 		return Stored{}, false, err
 	}
-	return out, true, world.Forget()
+	return out, true, world.Cleanup()
 }
 
 // there says what is stored in the place of a release.
@@ -49,7 +49,7 @@ func Run(ctx context.Context, spec Spec, world World) (Stored, error) {
 		return Stored{}, err
 	}
 	if stored == ours {
-		return found, world.Forget()
+		return found, world.Cleanup()
 	}
 	if spec, err = spec.prepared(); err != nil {
 		return Stored{}, err
@@ -153,10 +153,10 @@ func (r *run) pay(ctx context.Context, records int64) (*paid, error) {
 		return nil, err
 	}
 	r.world.At(Debited)
-	if err := r.world.Vouch(ctx); err != nil {
+	if err := r.world.Countersign(ctx); err != nil {
 		return nil, fmt.Errorf("having the ledger countersigned: %w", err)
 	}
-	r.world.At(Vouched)
+	r.world.At(Countersigned)
 	return &paid{}, nil
 }
 
@@ -197,12 +197,12 @@ func (r *run) project(ctx context.Context) (out *exact, bought *paid, err error)
 
 // look switches to the plans of the second pass, by the stored look or a new one, and pays for it.
 func (r *run) look(ctx context.Context) (bought *paid, err error) {
-	data, err := r.world.TakenLook()
+	data, err := r.world.StoredLook()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrLook, err)
 	}
 	if data != nil {
-		after, err := r.spec.by(data)
+		after, err := r.spec.withLook(data)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrLook, err)
 		}
@@ -226,10 +226,10 @@ func (r *run) look(ctx context.Context) (bought *paid, err error) {
 	if data, err = r.drawLooks(*bought, looks); err != nil {
 		return nil, err
 	}
-	if err := r.world.KeepLook(data); err != nil {
+	if err := r.world.StoreLook(data); err != nil {
 		return nil, err
 	}
-	r.spec, err = r.spec.by(data)
+	r.spec, err = r.spec.withLook(data)
 	return bought, err
 }
 
@@ -287,5 +287,5 @@ func (r *run) save(s Sealed) (Stored, error) {
 	if err != nil {
 		return Stored{}, err
 	}
-	return out, r.world.Forget()
+	return out, r.world.Cleanup()
 }

@@ -16,7 +16,7 @@ import (
 // Spec says what to release. All fields are required unless a default is given.
 type Spec struct {
 	Study   *study.Study
-	What    What           // which release of the study it is
+	What    Kind           // which release of the study it is
 	Plans   []release.Plan // one per sketch, as release.For or release.ForQuery plans them; at least one
 	Keys    seed.Keys      // of the study's seed
 	Dataset string         // whose budget pays
@@ -71,7 +71,7 @@ func (s Spec) Due(entries []ledger.Entry) (out []ledger.Entry) {
 		if next.Unit == "" {
 			next.Unit = dp.Record // mechanism none has no unit; it bounds neither
 		}
-		if _, paid := ledger.Paid(entries, next); paid {
+		if _, paid := ledger.Debited(entries, next); paid {
 			continue
 		}
 		out = append(out, next)
@@ -151,8 +151,8 @@ func (s Spec) looks() bool {
 	return false
 }
 
-// by returns the spec of the second pass after a look, given as stored.
-func (s Spec) by(look []byte) (Spec, error) {
+// withLook returns the spec of the second pass after a look, given as stored.
+func (s Spec) withLook(look []byte) (Spec, error) {
 	var err error
 	s.Plans, err = After(s.Plans, look)
 	s.look = look

@@ -14,8 +14,8 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// What says which of a study's releases is made: a Study, a First or a Query.
-type What interface {
+// Kind says which of a study's releases is made: a Study, a First or a Query.
+type Kind interface {
 	plans([]release.Plan) ([]release.Plan, error)
 	entry(ledger.Entry) ledger.Entry
 	fits(s Spec, records int64) error

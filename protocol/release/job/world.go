@@ -23,12 +23,12 @@ type World interface {
 	// people's budget.
 	Debit(ctx context.Context, due func(entries []ledger.Entry) ([]ledger.Entry, error)) error
 
-	// Vouch has the ledger's head countersigned by the receiver of the release, and waits for it.
-	Vouch(context.Context) error
+	// Countersign has the ledger's head countersigned by the receiver of the release, and waits for it.
+	Countersign(context.Context) error
 
-	// TakenLook returns the first look that KeepLook stored; nil if there is none.
-	TakenLook() ([]byte, error)
-	KeepLook([]byte) error
+	// StoredLook returns the first look that StoreLook stored; nil if there is none.
+	StoredLook() ([]byte, error)
+	StoreLook([]byte) error
 
 	// Drop deletes the stored release of a void attempt.
 	Drop() error
@@ -36,8 +36,8 @@ type World interface {
 	// Save stores a whole release. It refuses a second one until Drop.
 	Save(Sealed) error
 
-	// Forget deletes intermediate results: the first look, and the held exact sketch.
-	Forget() error
+	// Cleanup deletes intermediate results: the first look, and the held exact sketch.
+	Cleanup() error
 
 	At(Stage) // called when the stage is reached
 }
@@ -74,9 +74,9 @@ type Stage string
 
 // The stages, in the order of a release that draws noise only at the end.
 const (
-	Projected Stage = "projected" // the sketch is in memory
-	Debited   Stage = "debited"   // the ledger holds the debit
-	Vouched   Stage = "vouched"   // its head is countersigned; no noise is drawn yet
-	Noised    Stage = "noised"    // the exact sketch is gone
-	Saved     Stage = "saved"     // the release is stored; no byte has left
+	Projected     Stage = "projected" // the sketch is in memory
+	Debited       Stage = "debited"   // the ledger holds the debit
+	Countersigned Stage = "vouched"   // its head is countersigned; no noise is drawn yet
+	Noised        Stage = "noised"    // the exact sketch is gone
+	Saved         Stage = "saved"     // the release is stored; no byte has left
 )

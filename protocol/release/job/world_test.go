@@ -121,13 +121,15 @@ func (w *world) Debit(_ context.Context, due func([]ledger.Entry) ([]ledger.Entr
 	})
 }
 
-func (w *world) Vouch(context.Context) error { return w.call("vouch", func() error { return nil }) }
+func (w *world) Countersign(context.Context) error {
+	return w.call("vouch", func() error { return nil })
+}
 
-func (w *world) TakenLook() (data []byte, err error) {
+func (w *world) StoredLook() (data []byte, err error) {
 	return w.taken, w.call("taken look", func() error { return nil })
 }
 
-func (w *world) KeepLook(data []byte) error {
+func (w *world) StoreLook(data []byte) error {
 	return w.call("keep look", func() error { w.taken = data; return nil })
 }
 
@@ -145,7 +147,7 @@ func (w *world) Save(s job.Sealed) error {
 	})
 }
 
-func (w *world) Forget() error {
+func (w *world) Cleanup() error {
 	return w.call("forget", func() error { w.held, w.taken = nil, nil; return nil })
 }
 

@@ -42,7 +42,7 @@ func (a *Aggregator) Step(event session.AggregatorEvent) (run []session.Compute,
 		return nil, nil, a.broken
 	}
 	effects, refused := a.aggregator.Step(event)
-	run, err := a.carryOut(effects)
+	run, err := a.perform(effects)
 	if err != nil {
 		a.broken = fmt.Errorf("the machine is ahead of its board: %w", err)
 		return nil, nil, err
@@ -50,7 +50,7 @@ func (a *Aggregator) Step(event session.AggregatorEvent) (run []session.Compute,
 	return run, refused, nil
 }
 
-func (a *Aggregator) carryOut(effects session.Effects) (run []session.Compute, err error) {
+func (a *Aggregator) perform(effects session.Effects) (run []session.Compute, err error) {
 	var more []protocol.Verified
 	for _, record := range effects.Persist {
 		save, ok := record.(session.SaveEnvelope)

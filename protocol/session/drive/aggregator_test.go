@@ -13,7 +13,7 @@ func TestForeignEffects(t *testing.T) {
 		"record": {Persist: []session.Record{session.DestroySecrets{}}},
 		"job":    {Run: []session.Job{session.Upload{}}},
 	} {
-		if _, err := a.carryOut(effects); err == nil {
+		if _, err := a.perform(effects); err == nil {
 			t.Errorf("a foreign %s is carried out", name)
 		}
 	}

@@ -37,8 +37,8 @@ func additiveOf(side sketch.Side) (row additive, ok bool) {
 // rows returns its keys, which belong to no other side.
 func (row additive) rows() (out schema.Keys[study.Sketch]) {
 	for _, key := range row.keys {
-		own := key.Not
-		key.Not = func(sk *study.Sketch) string {
+		own := key.Forbidden
+		key.Forbidden = func(sk *study.Sketch) string {
 			if sk.Side != row.side && sk.Side != "" {
 				return "it belongs to side " + string(row.side)
 			}

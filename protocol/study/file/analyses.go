@@ -37,10 +37,10 @@ func AnalysisKeys() []schema.Row { return analysisKeys().Rows() }
 func analysisKeys() schema.Keys[study.Analysis] {
 	type A = study.Analysis
 	return schema.Keys[A]{
-		{Name: "kind", Must: true, Path: "analysis.kind", Says: "what is asked", Form: schema.Word(func(a *A) *study.AnalysisKind { return &a.Kind }, analysisWords()).Is("a word of these")},
+		{Name: "kind", Required: true, Path: "analysis.kind", Doc: "what is asked", Form: schema.Word(func(a *A) *study.AnalysisKind { return &a.Kind }, analysisWords()).Is("a word of these")},
 		{
-			Name: "intervals", Path: "analysis.intervals", Unset: string(study.IntervalsEach), Says: "each holds at 95 % by itself, or all of the analysis together",
-			Not: func(a *A) string {
+			Name: "intervals", Path: "analysis.intervals", Unset: string(study.IntervalsEach), Doc: "each holds at 95 % by itself, or all of the analysis together",
+			Forbidden: func(a *A) string {
 				if k, _ := study.KindOf(a.Kind); k.Bare {
 					return "it belongs to answers with intervals, which " + string(k.Name) + " has not"
 				}
@@ -139,7 +139,7 @@ func (r *reader) validateAnswer(s *study.Study, a study.Analysis, path string) {
 	if !ok {
 		return // reported already
 	}
-	if why := k.Elsewhere(s.Partition); why != "" {
+	if why := k.WhyNotIn(s.Partition); why != "" {
 		r.Fail(path, "%s has no answer in a %s study", k.Name, s.Partition).Hint = why
 		return
 	}

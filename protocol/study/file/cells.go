@@ -17,13 +17,13 @@ func ofCells() additive {
 		side: sketch.Cells,
 		keys: schema.Keys[study.Sketch]{
 			{
-				Name: "L", Says: "cells, and needed there: random directions; there are 2^L cells",
+				Name: "L", Doc: "cells, and needed there: random directions; there are 2^L cells",
 				Form: schema.Custom("whole number, 1 to the least power of two that holds the features, at most 12", func(r *schema.Reader, at schema.Item, sk *study.Sketch) {
 					sk.Projection = projection.Spec{Family: projection.Hadamard, K: r.Whole(at)}
 				}),
 			},
 			{
-				Name: "q", Path: "sketch.q", IfSet: true, Says: "cells: eigenvectors of the summed moments that cells are projected on", Unset: "none",
+				Name: "q", Path: "sketch.q", IfSet: true, Doc: "cells: eigenvectors of the summed moments that cells are projected on", Unset: "none",
 				Form: anyWhole(func(sk *study.Sketch) *int { return &sk.Subspace }, "whole number, 1 to the number of features"),
 			},
 		},

@@ -53,25 +53,25 @@ func columnKeys() schema.Keys[written] {
 	type W = written
 	ofNumbers := of("it belongs to numeric columns", study.Numeric)
 	return schema.Keys[W]{
-		{Name: "name", Must: true, Says: "as the study calls it; the site file maps it to the file's", Form: schema.Text(func(w *W) *string { return &w.Name }, checkName)},
-		{Name: "kind", Must: true, Says: "binary is 0 or 1", Form: schema.Word(func(w *W) *study.ColumnKind { return &w.Kind }, columnKinds)},
+		{Name: "name", Required: true, Doc: "as the study calls it; the site file maps it to the file's", Form: schema.Text(func(w *W) *string { return &w.Name }, checkName)},
+		{Name: "kind", Required: true, Doc: "binary is 0 or 1", Form: schema.Word(func(w *W) *study.ColumnKind { return &w.Kind }, columnKinds)},
 		{
-			Name: "transform", Not: ofNumbers, Unset: "none",
-			Says: "numeric: log (natural logarithm; values of 0 and less count as the lower bound, or as three spreads below the centre) or asinh, before encoding; answers are then of log(NAME) or asinh(NAME/UNIT)",
+			Name: "transform", Forbidden: ofNumbers, Unset: "none",
+			Doc:  "numeric: log (natural logarithm; values of 0 and less count as the lower bound, or as three spreads below the centre) or asinh, before encoding; answers are then of log(NAME) or asinh(NAME/UNIT)",
 			Form: schema.Word(func(w *W) *string { return &w.transform }, transforms),
 		},
 		{
-			Name: "unit", Not: ofNumbers, Hint: likeUnit, Says: "with `transform: asinh`, and needed there: the scale is nearly linear below it, nearly logarithmic above",
+			Name: "unit", Forbidden: ofNumbers, Hint: likeUnit, Doc: "with `transform: asinh`, and needed there: the scale is nearly linear below it, nearly logarithmic above",
 			Form: schema.Real(func(w *W) *float64 { return &w.unit }, "number, above 0, in the data's unit"),
 		},
 		{
-			Name: "bounds", Not: func(w *W) string {
+			Name: "bounds", Forbidden: func(w *W) string {
 				if w.Kind == study.Binary {
 					return "a binary column is 0 or 1"
 				}
 				return of("the values of a categorical column are listed", study.Numeric)(w)
 			},
-			Says: "numeric: least and greatest value, in the data's unit (before a transform), public; values outside are moved to the nearest bound. Of a column of dates, two dates: answers are then shown as dates",
+			Doc: "numeric: least and greatest value, in the data's unit (before a transform), public; values outside are moved to the nearest bound. Of a column of dates, two dates: answers are then shown as dates",
 			Form: schema.List(func(w *W) *[]schema.Amount { return &w.bounds }, schema.RealOrDate(schema.Itself[schema.Amount], "number or date"), 0, 2).Then(func(r *schema.Reader, at schema.Item, w *W) {
 				if len(w.bounds) != 2 {
 					r.Fail(at.Path, "want two numbers, have %d", len(w.bounds)).Hint = "like [0, 120]"
@@ -79,32 +79,32 @@ func columnKeys() schema.Keys[written] {
 			}),
 		},
 		{
-			Name: "centre", Not: of("the values of a categorical column are listed", study.Numeric, study.Binary),
-			Says: "numeric: a public typical value (before a transform), or date; with `spread` (of dates in days), in the place of `bounds`. Binary, in vertical studies: the public share of ones",
+			Name: "centre", Forbidden: of("the values of a categorical column are listed", study.Numeric, study.Binary),
+			Doc:  "numeric: a public typical value (before a transform), or date; with `spread` (of dates in days), in the place of `bounds`. Binary, in vertical studies: the public share of ones",
 			Form: schema.RealOrDate(func(w *W) *schema.Amount { return &w.centre }, "number, in the data's unit, or date"),
 		},
 		{
-			Name: "spread", Not: func(w *W) string {
+			Name: "spread", Forbidden: func(w *W) string {
 				if w.Kind == study.Binary {
 					return "a binary column is 0 or 1"
 				}
 				return of("the values of a categorical column are listed", study.Numeric)(w)
 			},
-			Says: "numeric: a public standard deviation, or under a transform a factor above 1. Values more than three spreads from the centre are moved to three, but where all sketches are sums under unit record with noise",
+			Doc:  "numeric: a public standard deviation, or under a transform a factor above 1. Values more than three spreads from the centre are moved to three, but where all sketches are sums under unit record with noise",
 			Form: schema.Real(func(w *W) *float64 { return &w.spread }, "number, above 0, in the data's unit; with a transform above 1"),
 		},
 		{
-			Name: "source", Says: "where bounds, centre and spread come from",
+			Name: "source", Doc: "where bounds, centre and spread come from",
 			Form: schema.Text(func(w *W) *string { return &w.Source }, func(s string) string { return checkValue(s, maxText) }),
 		},
 		{
-			Name: "values", Not: of("it belongs to categorical columns", study.Categorical), Says: "categorical, and needed there: all values, two at least, public",
+			Name: "values", Forbidden: of("it belongs to categorical columns", study.Categorical), Doc: "categorical, and needed there: all values, two at least, public",
 			Form: schema.List(func(w *W) *[]string { return &w.Values }, freeText(), 0, study.MaxValues),
 		},
-		{Name: "owner", Says: "vertical, and needed there: which party holds it", Form: schema.Text(func(w *W) *string { return &w.Owner }, checkName)},
-		{Name: "role", Unset: "feature", Says: "label: what classifiers predict", Form: schema.Either(func(w *W) *bool { return &w.Label }, "role", "feature", "label")},
+		{Name: "owner", Doc: "vertical, and needed there: which party holds it", Form: schema.Text(func(w *W) *string { return &w.Owner }, checkName)},
+		{Name: "role", Unset: "feature", Doc: "label: what classifiers predict", Form: schema.Either(func(w *W) *bool { return &w.Label }, "role", "feature", "label")},
 		{
-			Name: "kurtosis", Default: "3", Not: of("it belongs to numeric columns", study.Numeric, study.Binary), Says: "numeric: assumed fourth standardised moment, for intervals",
+			Name: "kurtosis", Default: "3", Forbidden: of("it belongs to numeric columns", study.Numeric, study.Binary), Doc: "numeric: assumed fourth standardised moment, for intervals",
 			Hint: "a normal distribution has 3; none has less than 1",
 			Form: schema.Between(func(w *W) *float64 { return &w.Kurtosis }, 1, maxKurtosis),
 		},

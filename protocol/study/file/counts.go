@@ -15,7 +15,7 @@ func ofCounts() additive {
 	return additive{
 		side: sketch.Counts, check: (*reader).validateCounts,
 		keys: schema.Keys[study.Sketch]{{
-			Name: "tables", Path: "sketch.tables", Says: "counts, and needed there: what records are counted by",
+			Name: "tables", Path: "sketch.tables", Doc: "counts, and needed there: what records are counted by",
 			Form: schema.List(func(sk *study.Sketch) *[]study.Table { return &sk.Tables }, schema.Table(schema.Itself[study.Table], tableKeys()), 0, sketch.MaxCountTables).
 				Encoded(func(e *schema.Encoder, _ string, sk *study.Sketch) { // one table after another
 					keys := tableKeys()
@@ -31,7 +31,7 @@ func tableKeys() schema.Keys[study.Table] {
 	type T = study.Table
 	return schema.Keys[T]{
 		{
-			Name: "of", Must: true, Says: "one column, or two that are crossed",
+			Name: "of", Required: true, Doc: "one column, or two that are crossed",
 			Form: schema.List(func(t *T) *[]study.Axis { return &t.Of }, schema.Table(schema.Itself[study.Axis], axisKeys()), 0, 2).Encoded(func(e *schema.Encoder, _ string, t *T) {
 				e.Whole("sketch.table.of", len(t.Of))
 				e.Whole("sketch.table.depth", t.Depth)
@@ -42,7 +42,7 @@ func tableKeys() schema.Keys[study.Table] {
 			}),
 		},
 		{
-			Name: "depth", Says: "of one column of numbers: it is counted in 2, 4, … 2^depth bins of equal width, for quantiles", Unset: "no such tree",
+			Name: "depth", Doc: "of one column of numbers: it is counted in 2, 4, … 2^depth bins of equal width, for quantiles", Unset: "no such tree",
 			Form: anyWhole(func(t *T) *int { return &t.Depth }, fmt.Sprintf("whole number, 1 to %d", study.MaxCountDepth)),
 		},
 	}
@@ -51,13 +51,13 @@ func tableKeys() schema.Keys[study.Table] {
 func axisKeys() schema.Keys[study.Axis] {
 	type A = study.Axis
 	return schema.Keys[A]{
-		{Name: "column", Must: true, Path: "sketch.table.column", Says: "its name. A category and a bit have a cell for each value", Form: schema.Text(func(a *A) *string { return &a.Column }, checkName)},
+		{Name: "column", Required: true, Path: "sketch.table.column", Doc: "its name. A category and a bit have a cell for each value", Form: schema.Text(func(a *A) *string { return &a.Column }, checkName)},
 		{
-			Name: "bins", Path: "sketch.table.bins", Says: "numeric: so many of equal width between the bounds, or the three spreads, after the transform; the first and the last have no end",
+			Name: "bins", Path: "sketch.table.bins", Doc: "numeric: so many of equal width between the bounds, or the three spreads, after the transform; the first and the last have no end",
 			Form: schema.Whole(func(a *A) *int { return &a.Bins }, 2, sketch.MaxCountBins),
 		},
 		{
-			Name: "edges", Says: "numeric: where one bin ends and the next begins, the edge being in the latter; the first and the last have no end",
+			Name: "edges", Doc: "numeric: where one bin ends and the next begins, the edge being in the latter; the first and the last have no end",
 			Form: schema.List(func(a *A) *[]float64 { return &a.Edges }, schema.Real(schema.Itself[float64], "number"), 0, sketch.MaxCountBins-1).Is("list of numbers, increasing, between the bounds or within three spreads").Encoded(func(e *schema.Encoder, _ string, a *A) {
 				e.Whole("sketch.table.edges", len(a.Edges))
 				for _, x := range a.Edges {

@@ -211,10 +211,10 @@ const ownNoise = 0.01
 // count of clipped records.
 func (d Draft) layout() (l forecast.Layout, own string) {
 	mu := dp.Mu(d.mu())
-	var holdings []forecast.Holding
+	var holdings []forecast.PartyColumns
 	noise := 0.0
 	for _, p := range d.Parties {
-		h := forecast.Holding{Records: float64(cmp.Or(p.Records, draftRecords))}
+		h := forecast.PartyColumns{Records: float64(cmp.Or(p.Records, draftRecords))}
 		for _, c := range p.Columns {
 			if own, ok := d.own(c.Name); ok {
 				c = own

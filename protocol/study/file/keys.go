@@ -24,90 +24,90 @@ func studyKeys() schema.Keys[study.Study] {
 	type S = study.Study
 	return schema.Keys[S]{
 		{
-			Name: "cosketch", Must: true, Path: "cosketch", Says: "the format; the first key",
+			Name: "cosketch", Required: true, Path: "cosketch", Doc: "the format; the first key",
 			Form: schema.Custom("`"+version+"`", func(*schema.Reader, schema.Item, *S) {}).
 				Encoded(func(e *schema.Encoder, path string, _ *S) { e.Text(path, version) }),
 		},
-		{Name: "name", Must: true, Path: "name", Says: "for people; it is on every output", Form: schema.Text(func(s *S) *string { return &s.Name }, checkName)},
+		{Name: "name", Required: true, Path: "name", Doc: "for people; it is on every output", Form: schema.Text(func(s *S) *string { return &s.Name }, checkName)},
 		{
-			Name: "purpose", Path: "purpose", IfSet: true, Unset: "not told", Says: "what the study is for, in a sentence or two that stewards sign",
+			Name: "purpose", Path: "purpose", IfSet: true, Unset: "not told", Doc: "what the study is for, in a sentence or two that stewards sign",
 			Form: schema.Text(func(s *S) *string { return &s.Purpose }, checkProse),
 		},
 		{
-			Name: "nonce", Must: true, Path: "nonce", Says: "drawn for this study: the same terms twice are two studies",
+			Name: "nonce", Required: true, Path: "nonce", Doc: "drawn for this study: the same terms twice are two studies",
 			Hint: "16 fresh random bytes: they make this study differ from any other with the same terms",
 			Form: schema.Parsed(func(s *S) *[16]byte { return &s.Nonce }, "32 hexadecimal digits in lower case", parseNonce, func(nonce [16]byte) string { return string(nonce[:]) }),
 		},
-		{Name: "aggregator", Must: true, Says: "the operator's node, as `aggregator init` prints it", Form: schema.Table(func(s *S) *study.Aggregator { return &s.Aggregator }, aggregatorKeys())},
+		{Name: "aggregator", Required: true, Doc: "the operator's node, as `aggregator init` prints it", Form: schema.Table(func(s *S) *study.Aggregator { return &s.Aggregator }, aggregatorKeys())},
 		{
-			Name: "parties", Must: true, Path: "parties", Says: "who may take part",
+			Name: "parties", Required: true, Path: "parties", Doc: "who may take part",
 			Form: schema.List(func(s *S) *[]study.Party { return &s.Parties }, schema.Table(schema.Itself[study.Party], partyKeys()), 0, study.MaxParties),
 		},
 		{
-			Name: "partition", Must: true, Path: "partition", Says: "vertical: same people, other columns; horizontal: same columns, other people",
+			Name: "partition", Required: true, Path: "partition", Doc: "vertical: same people, other columns; horizontal: same columns, other people",
 			Form: schema.Word(func(s *S) *study.Partition { return &s.Partition }, partitions),
 		},
 		{
-			Name: "quorum", Path: "quorum", Says: "how many must approve, and be in a result", Unset: "all",
+			Name: "quorum", Path: "quorum", Doc: "how many must approve, and be in a result", Unset: "all",
 			Form: anyWhole(func(s *S) *int { return &s.Quorum }, "whole number, 2 to the number of parties, and more than half"),
 		},
-		{Name: "expires", Must: true, Path: "expires", Says: "when approval closes", Form: instant(func(s *S) *protocol.Instant { return &s.Expires })},
-		{Name: "deadline", Must: true, Path: "deadline", Says: "when upload closes; after `expires`", Form: instant(func(s *S) *protocol.Instant { return &s.Deadline })},
+		{Name: "expires", Required: true, Path: "expires", Doc: "when approval closes", Form: instant(func(s *S) *protocol.Instant { return &s.Expires })},
+		{Name: "deadline", Required: true, Path: "deadline", Doc: "when upload closes; after `expires`", Form: instant(func(s *S) *protocol.Instant { return &s.Deadline })},
 		{
-			Name: "late_until", Path: "late_until", Says: "late parties and releases count until then; after `deadline`, not with `sum: masked`", Unset: "none do",
+			Name: "late_until", Path: "late_until", Doc: "late parties and releases count until then; after `deadline`, not with `sum: masked`", Unset: "none do",
 			Form: instant(func(s *S) *protocol.Instant { return &s.LateUntil }),
 		},
 		{
 			Name: "new_records_until", Path: "new_records_until", IfSet: true, Unset: "not at all",
-			Says: "horizontal, records side: parties may place new records until then; after the last date above",
+			Doc:  "horizontal, records side: parties may place new records until then; after the last date above",
 			Form: instant(func(s *S) *protocol.Instant { return &s.NewRecords }),
 		},
 		{
 			Name: "keep_until", Path: "keep_until", IfSet: true, Unset: "until somebody runs `purge`",
-			Says: "then the aggregator and the parties remove the sketches; after the last date above. Results stay",
+			Doc:  "then the aggregator and the parties remove the sketches; after the last date above. Results stay",
 			Form: instant(func(s *S) *protocol.Instant { return &s.KeepUntil }),
 		},
 		{
-			Name: "max_attempts", Path: "max_attempts", Default: "3", Says: "how often the parties try to agree on the seed",
+			Name: "max_attempts", Path: "max_attempts", Default: "3", Doc: "how often the parties try to agree on the seed",
 			Hint: "how often the parties try to agree on the seed before the study stops",
 			Form: schema.Whole(func(s *S) *int { return &s.Attempts }, 1, study.MaxAttempts),
 		},
-		{Name: "records", Must: true, Says: "how records are known", Form: schema.Table(func(s *S) *study.Records { return &s.Records }, recordsKeys())},
+		{Name: "records", Required: true, Doc: "how records are known", Form: schema.Table(func(s *S) *study.Records { return &s.Records }, recordsKeys())},
 		{
-			Name: "columns", Must: true, Path: "columns", Says: "what is publicly known of each column",
+			Name: "columns", Required: true, Path: "columns", Doc: "what is publicly known of each column",
 			Form: schema.List(func(s *S) *[]study.Column { return &s.Columns }, columnForm(), 0, study.MaxColumns),
 		},
 		{
-			Name: "bits", Path: "bits", Says: "of fixed-point values; or `auto`, by the largest k", Unset: "auto", Hint: "auto chooses by the largest k",
+			Name: "bits", Path: "bits", Doc: "of fixed-point values; or `auto`, by the largest k", Unset: "auto", Hint: "auto chooses by the largest k",
 			Form: schema.Or("auto", schema.Whole(func(s *S) *fixedpoint.Bits { return &s.Bits }, 1, fixedpoint.MaxBits), func(*S) {}),
 		},
 		{
-			Name: "sketches", Must: true, Path: "sketches", Says: "what every party releases",
+			Name: "sketches", Required: true, Path: "sketches", Doc: "what every party releases",
 			Form: schema.List(func(s *S) *[]study.Sketch { return &s.Sketches }, schema.Table(schema.Itself[study.Sketch], sketchKeys()), 0, study.MaxSketches),
 		},
-		{Name: "privacy", Must: true, Says: "the promise of one party's releases, together", Form: schema.Table(func(s *S) *study.Privacy { return &s.Privacy }, privacyKeys())},
+		{Name: "privacy", Required: true, Doc: "the promise of one party's releases, together", Form: schema.Table(func(s *S) *study.Privacy { return &s.Privacy }, privacyKeys())},
 		{
-			Name: "sum", Path: "sum", Default: string(study.SumPlain), Says: "masked: the aggregator sees the sum of all parties alone",
+			Name: "sum", Path: "sum", Default: string(study.SumPlain), Doc: "masked: the aggregator sees the sum of all parties alone",
 			Form: schema.Word(func(s *S) *study.Sum { return &s.Sum }, sums),
 		},
 		{
-			Name: "colluding", Path: "colluding", IfSet: true, Says: "with `sum: masked`, and needed there: at most so many parties tell others what they know; less than `quorum`",
+			Name: "colluding", Path: "colluding", IfSet: true, Doc: "with `sum: masked`, and needed there: at most so many parties tell others what they know; less than `quorum`",
 			Form: anyWhole(func(s *S) *int { return &s.Colluding }, "whole number, 1 to the number of parties less 2"),
 		},
 		{
-			Name: "sealed", Path: "sealed", IfSet: true, Unset: "in the share, which all read", Says: "apart: in the seed agreement each party reads what is sealed to it, and not what is sealed to others; above 64 parties always",
+			Name: "sealed", Path: "sealed", IfSet: true, Unset: "in the share, which all read", Doc: "apart: in the seed agreement each party reads what is sealed to it, and not what is sealed to others; above 64 parties always",
 			Form: schema.Word(func(s *S) *study.Sealed { return &s.Sealed }, sealedTexts),
 		},
 		{
-			Name: "rounds", Path: "rounds", IfSet: true, Unset: "1", Says: "2: sketches of side codes, or with a sketch of side look those of moments, are made in a second round, in the light of the first; one approval is for both",
+			Name: "rounds", Path: "rounds", IfSet: true, Unset: "1", Doc: "2: sketches of side codes, or with a sketch of side look those of moments, are made in a second round, in the light of the first; one approval is for both",
 			Form: schema.Whole(func(s *S) *int { return &s.Rounds }, 1, 2),
 		},
 		{
-			Name: "analyses", Must: true, Path: "analyses", Says: "what is asked",
+			Name: "analyses", Required: true, Path: "analyses", Doc: "what is asked",
 			Form: schema.List(func(s *S) *[]study.Analysis { return &s.Analyses }, analysisForm(), 0, study.MaxAnalyses),
 		},
 		{
-			Name: "recipients", Path: "recipients", IfSet: true, Unset: "not told", Says: "who gets results beside the parties and the operator, for people",
+			Name: "recipients", Path: "recipients", IfSet: true, Unset: "not told", Doc: "who gets results beside the parties and the operator, for people",
 			Form: schema.List(func(s *S) *[]string { return &s.Recipients }, schema.Text(schema.Itself[string], checkProse), 0, study.MaxRecipients).Then(func(r *schema.Reader, at schema.Item, s *S) {
 				if len(s.Recipients) == 0 {
 					r.Fail(at.Path, "lists nobody").Hint = "leave it out where nobody else gets results"
@@ -115,11 +115,11 @@ func studyKeys() schema.Keys[study.Study] {
 			}),
 		},
 		{
-			Name: "later", Path: "later", Says: "kinds that may be asked of the same releases afterwards", Unset: "all that they answer",
+			Name: "later", Path: "later", Doc: "kinds that may be asked of the same releases afterwards", Unset: "all that they answer",
 			Form: schema.List(func(s *S) *[]study.AnalysisKind { return &s.Later }, schema.Word(schema.Itself[study.AnalysisKind], analysisWords()).Is("a word of the kinds below"), 0, study.MaxAnalyses),
 		},
 		{
-			Name: "queries", Says: "lets parties ask which records of others are near new ones; each query is a release", Unset: "none",
+			Name: "queries", Doc: "lets parties ask which records of others are near new ones; each query is a release", Unset: "none",
 			Form: schema.Made(queriesKeys(), func(_ *schema.Reader, _ schema.Item, s *S, q *study.Queries) { s.Queries = *q }).
 				Encoded(func(e *schema.Encoder, _ string, s *S) {
 					if s.Queries != (study.Queries{}) { // with paths of their own
@@ -163,17 +163,17 @@ func parseNonce(word string) (nonce [16]byte, err error) {
 // officeKeys returns the keys for who is responsible for a node, with paths that begin with path.
 func officeKeys[T any](of func(*T) *study.Office, path string) schema.Keys[T] {
 	return schema.Keys[T]{
-		{Name: "controller", Path: path + ".controller", IfSet: true, Unset: "not told", Says: "the organisation's legal name, for the sheet that is signed", Form: schema.Text(func(t *T) *string { return &of(t).Controller }, checkProse)},
-		{Name: "contact", Path: path + ".contact", IfSet: true, Unset: "not told", Says: "whom to ask there, such as a mail address", Form: schema.Text(func(t *T) *string { return &of(t).Contact }, checkProse)},
+		{Name: "controller", Path: path + ".controller", IfSet: true, Unset: "not told", Doc: "the organisation's legal name, for the sheet that is signed", Form: schema.Text(func(t *T) *string { return &of(t).Controller }, checkProse)},
+		{Name: "contact", Path: path + ".contact", IfSet: true, Unset: "not told", Doc: "whom to ask there, such as a mail address", Form: schema.Text(func(t *T) *string { return &of(t).Contact }, checkProse)},
 	}
 }
 
 func aggregatorKeys() schema.Keys[study.Aggregator] {
 	type A = study.Aggregator
 	return append(schema.Keys[A]{
-		{Name: "id", Must: true, Path: "aggregator.id", Says: "its peer id", Form: peer(func(a *A) *protocol.PeerID { return &a.ID })},
+		{Name: "id", Required: true, Path: "aggregator.id", Doc: "its peer id", Form: peer(func(a *A) *protocol.PeerID { return &a.ID })},
 		{
-			Name: "hpke", Must: true, Path: "aggregator.hpke", Says: "its public key for files that are carried by hand", Hint: "copy the key that aggregator init prints",
+			Name: "hpke", Required: true, Path: "aggregator.hpke", Doc: "its public key for files that are carried by hand", Hint: "copy the key that aggregator init prints",
 			Form: schema.Custom("base64", func(r *schema.Reader, at schema.Item, a *A) {
 				const longest = 4096
 				if word := r.Word(at, longest); word != "" {
@@ -186,7 +186,7 @@ func aggregatorKeys() schema.Keys[study.Aggregator] {
 			}).Encoded(func(e *schema.Encoder, path string, a *A) { e.Text(path, string(a.HPKE)) }),
 		},
 		{
-			Name: "addrs", Must: true, Path: "aggregator.addrs", Says: "multiaddrs at which parties reach it, tried in this order of kinds: TCP, WebSocket, QUIC",
+			Name: "addrs", Required: true, Path: "aggregator.addrs", Doc: "multiaddrs at which parties reach it, tried in this order of kinds: TCP, WebSocket, QUIC",
 			Form: schema.List(func(a *A) *[]string { return &a.Addrs }, schema.Text(schema.Itself[string], nil).Then(checkAddr), 0, study.MaxAddrs).Then(func(r *schema.Reader, at schema.Item, a *A) {
 				if len(a.Addrs) == 0 {
 					r.Fail(at.Path, "lists no address").Hint = "like [/dns4/agg.example.org/tcp/4001]"
@@ -223,10 +223,10 @@ const leastRecords, mostRecords = 2, 1<<31 - 1 // declared records of a party
 func partyKeys() schema.Keys[study.Party] {
 	type P = study.Party
 	return append(schema.Keys[P]{
-		{Name: "name", Must: true, Path: "party.name", Says: "the organisation, for people", Form: schema.Text(func(p *P) *string { return &p.Name }, checkName)},
-		{Name: "id", Must: true, Path: "party.id", Says: "its peer id, as `party init` prints it", Form: peer(func(p *P) *protocol.PeerID { return &p.ID })},
+		{Name: "name", Required: true, Path: "party.name", Doc: "the organisation, for people", Form: schema.Text(func(p *P) *string { return &p.Name }, checkName)},
+		{Name: "id", Required: true, Path: "party.id", Doc: "its peer id, as `party init` prints it", Form: peer(func(p *P) *protocol.PeerID { return &p.ID })},
 		{
-			Name: "records", Path: "party.records", IfSet: true, Says: "about how many records it has, for forecasts alone", Unset: "not told; `plan` takes 10000, and a party its own",
+			Name: "records", Path: "party.records", IfSet: true, Doc: "about how many records it has, for forecasts alone", Unset: "not told; `plan` takes 10000, and a party its own",
 			Form: schema.Whole(func(p *P) *int64 { return &p.Records }, leastRecords, mostRecords),
 		},
 	}, officeKeys(func(p *P) *study.Office { return &p.By }, "party")...)
@@ -236,24 +236,24 @@ func recordsKeys() schema.Keys[study.Records] {
 	type R = study.Records
 	return schema.Keys[R]{
 		{
-			Name: "id", Must: true, Path: "records.id", Says: "columns that identify a record, together",
+			Name: "id", Required: true, Path: "records.id", Doc: "columns that identify a record, together",
 			Form: schema.List(func(s *R) *[]string { return &s.ID }, freeText(), 0, study.MaxIDColumns),
 		},
 		{
-			Name: "normalize", Path: "records.normalize", Default: "[nfc, trim]", Says: "steps applied to ids, in order",
+			Name: "normalize", Path: "records.normalize", Default: "[nfc, trim]", Doc: "steps applied to ids, in order",
 			Form: schema.List(func(s *R) *[]study.Normalization { return &s.Normalize }, schema.Word(schema.Itself[study.Normalization], normalizings), 0, len(normalizings.Has)),
 		},
 		{
-			Name: "duplicates", Path: "records.duplicates", Default: string(study.DuplicatesRefuse), Says: "what two records with one id are: an error",
+			Name: "duplicates", Path: "records.duplicates", Default: string(study.DuplicatesRefuse), Doc: "what two records with one id are: an error",
 			Form: schema.Word(func(s *R) *study.Duplicates { return &s.Duplicates }, duplicates),
 		},
 		{
 			Name: "missing", Path: "records.missing", Default: string(study.MissingRefuse),
-			Says: "what an empty value is: an error (`refuse`); left out of moments, which count it, a cell of its own in counts, and the centre elsewhere (`count`); the centre (`centre`); or a reason to leave out the record (`skip`, without noise)",
+			Doc:  "what an empty value is: an error (`refuse`); left out of moments, which count it, a cell of its own in counts, and the centre elsewhere (`count`); the centre (`centre`); or a reason to leave out the record (`skip`, without noise)",
 			Form: schema.Word(func(s *R) *study.Missing { return &s.Missing }, missings),
 		},
 		{
-			Name: "join", Path: "records.join", IfSet: true, Unset: "all", Says: "records side of a vertical study: answers are about records of every party, or of some",
+			Name: "join", Path: "records.join", IfSet: true, Unset: "all", Doc: "records side of a vertical study: answers are about records of every party, or of some",
 			Form: schema.Word(func(s *R) *study.JoinRule { return &s.Join }, joins),
 		},
 	}
@@ -271,26 +271,26 @@ func privacyKeys() schema.Keys[study.Privacy] {
 	type P = study.Privacy
 	return schema.Keys[P]{
 		{
-			Name: "unit", Path: "privacy.unit", Says: "what one change is: one value of a record, or a whole record. Needed, but with mechanism none not allowed",
+			Name: "unit", Path: "privacy.unit", Doc: "what one change is: one value of a record, or a whole record. Needed, but with mechanism none not allowed",
 			Form: schema.Word(func(p *P) *dp.Unit { return &p.Unit }, units),
 		},
 		{
-			Name: "mechanism", Must: true, Path: "privacy.mechanism", Says: "none has to be spelled out",
+			Name: "mechanism", Required: true, Path: "privacy.mechanism", Doc: "none has to be spelled out",
 			Hint: "one of: " + strings.Join(mechanisms.Has, ", ") + "; a study without noise says none",
 			Form: schema.Word(func(p *P) *dp.Mechanism { return &p.Mechanism }, mechanisms),
 		},
 		{
-			Name: "epsilon", Path: "privacy.epsilon", Says: "the ε of all of one party's releases. Needed, but with mechanism none not allowed",
+			Name: "epsilon", Path: "privacy.epsilon", Doc: "the ε of all of one party's releases. Needed, but with mechanism none not allowed",
 			Hint: "1 is strong, 8 is weak; a study without a promise says mechanism: none",
 			Form: schema.Between(func(p *P) *dp.Epsilon { return &p.Epsilon }, minEpsilon, maxEpsilon),
 		},
 		{
-			Name: "delta", Path: "privacy.delta", Says: "gaussian, and needed there: the δ, such as 1e-6, well below one over the number of records",
+			Name: "delta", Path: "privacy.delta", Doc: "gaussian, and needed there: the δ, such as 1e-6, well below one over the number of records",
 			Hint: "well below one over the number of records, like 1e-6",
 			Form: schema.Between(func(p *P) *dp.Delta { return &p.Delta }, minDelta, maxDelta),
 		},
 		{
-			Name: "neighbours", Path: "privacy.neighbours", IfSet: true, Unset: "zeroed", Says: "unit record: a record becomes zeros, or another's",
+			Name: "neighbours", Path: "privacy.neighbours", IfSet: true, Unset: "zeroed", Doc: "unit record: a record becomes zeros, or another's",
 			Form: schema.Either(func(p *P) *bool { return &p.Replaced }, "kind of neighbours", "zeroed", "replaced"),
 		},
 	}
@@ -300,16 +300,16 @@ func queriesKeys() schema.Keys[study.Queries] {
 	type Q = study.Queries
 	return schema.Keys[Q]{
 		{
-			Name: "releases", Must: true, Path: "queries.releases", Says: "at most so many of each party",
+			Name: "releases", Required: true, Path: "queries.releases", Doc: "at most so many of each party",
 			Hint: "how many times each party may ask, each time for a release's ε; a study without queries leaves the key out",
 			Form: schema.Whole(func(q *Q) *int { return &q.Releases }, 1, study.MaxQueries),
 		},
 		{
-			Name: "records", Path: "queries.records", Says: "at most so many in each", Unset: "1000, or what one message holds",
+			Name: "records", Path: "queries.records", Doc: "at most so many in each", Unset: "1000, or what one message holds",
 			Form: anyWhole(func(q *Q) *int { return &q.Records }, "whole number, 1 to what one message of 4 MB holds"),
 		},
 		{
-			Name: "neighbors", Path: "queries.neighbors", Default: "10", Says: "so many are told of each record",
+			Name: "neighbors", Path: "queries.neighbors", Default: "10", Doc: "so many are told of each record",
 			Form: schema.Whole(func(q *Q) *int { return &q.Neighbors }, 1, maxQueryNeighbors),
 		},
 	}

@@ -24,7 +24,7 @@ func ofMoments() additive {
 		keys: schema.Keys[K]{
 			{
 				Name: "products", Unset: "false where only means are asked, else true",
-				Says: "moments: whether products of columns are summed. Without them means err about half as much, and nothing else is answered",
+				Doc: "moments: whether products of columns are summed. Without them means err about half as much, and nothing else is answered",
 				Form: schema.Custom("`true` or `false`", func(r *schema.Reader, at schema.Item, sk *K) {
 					if before := r.Failures; !r.Flag(at) && r.Failures == before {
 						sk.Moments.Sums = -1
@@ -32,13 +32,13 @@ func ofMoments() additive {
 				}),
 			},
 			{
-				Name: "sums", Path: "sketch.sums", Unset: "3, or 2 where no mean is asked of it", Not: beside("weighs sums beside products"),
-				Says: "moments: the weight of sums beside that of products, 5", Hint: "the weight of sums beside that of squares, 5; default 3",
+				Name: "sums", Path: "sketch.sums", Unset: "3, or 2 where no mean is asked of it", Forbidden: beside("weighs sums beside products"),
+				Doc: "moments: the weight of sums beside that of products, 5", Hint: "the weight of sums beside that of squares, 5; default 3",
 				Form: schema.Whole(func(sk *K) *int { return &sk.Moments.Sums }, 2, 5),
 			},
 			{
-				Name: "fourth", Path: "sketch.fourth", Unset: "false", Not: beside("goes with products"),
-				Says: "moments: also sum fourth powers, for the kurtosis of columns: intervals for people like these then allow for heavy tails",
+				Name: "fourth", Path: "sketch.fourth", Unset: "false", Forbidden: beside("goes with products"),
+				Doc:  "moments: also sum fourth powers, for the kurtosis of columns: intervals for people like these then allow for heavy tails",
 				Form: schema.Flag(func(sk *K) *bool { return &sk.Moments.Fourth }),
 			},
 		},
@@ -82,7 +82,7 @@ func (r *reader) completeMoments(s *study.Study, index int) {
 	}
 	if !r.Given(path+".clip") && s.Privacy.Unit == dp.Record && len(s.Parties) > 0 {
 		switch {
-		case s.Bounded() && !sk.Standardise:
+		case s.AllBounded() && !sk.Standardise:
 			sk.Whole = true
 		case !s.Masked() || s.Has(sketch.Look):
 			sk.OwnClip = true
@@ -115,7 +115,7 @@ func (r *reader) validateMoments(s *study.Study, i int) {
 			r.Fail(path+".standardise", "does not belong here: it reduces noise, and there is none").Hint = "remove the key"
 		case s.Masked() && !s.Pooled(i):
 			r.Fail(path+".standardise", "own is refused with sum: masked: the parties would have to agree on one scale first").Hint = "give columns a centre and spread in place of bounds; or write rounds: 2 and {side: look}, for scales that all parties take"
-		case !s.AnyBetween():
+		case !s.AnyBounded():
 			r.Fail(path+".standardise", "has no column to move: own is for numeric columns with bounds").Hint = "remove the key, or give such a column bounds in place of a centre and spread"
 		}
 	}

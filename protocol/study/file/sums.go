@@ -31,7 +31,7 @@ func (r *reader) validateLength(s *study.Study, i int) bool {
 	if !r.validateRecord(s, i) {
 		return false
 	}
-	if sk.Whole && (!s.Bounded() || sk.Standardise) {
+	if sk.Whole && (!s.AllBounded() || sk.Standardise) {
 		r.Fail(path+".clip", "whole needs bounds for every column, and no standardised one: values around a centre have no limit").Hint = "take a length, or of moments clip: own"
 	}
 	if !sk.OwnClip && !sk.Whole {

@@ -354,8 +354,8 @@ func (r *reader) validateFamily(s *study.Study, i int, path string) {
 		r.Fail(path+".family", "%s is for records-side sketches: it has rows of R for columns, not for records", sk.Projection.Family).Hint = otherwise
 	case sk.Projection.Family == projection.Identity && sk.Projection.K != features:
 		r.Fail(path+".k", "%d is not the number of features, %d", sk.Projection.K, features).Hint = "leave k out: identity keeps every feature"
-	case s.Privacy.Mechanism != dp.None && s.Privacy.Mechanism != dp.RandomisedResponse && sk.Projection.LongestRow() > longestRow:
-		r.Fail(path+".family", "%s is refused with noise: its rows differ in length, and noise would have to cover one %.0f times as long as usual", sk.Projection.Family, sk.Projection.LongestRow()).Hint = fmt.Sprintf("take sparse or rademacher, whose rows are all equally long and err less; %s goes with mechanism: none or randomised-response", sk.Projection.Family)
+	case s.Privacy.Mechanism != dp.None && s.Privacy.Mechanism != dp.RandomisedResponse && sk.Projection.MaxRowNormRatio() > longestRow:
+		r.Fail(path+".family", "%s is refused with noise: its rows differ in length, and noise would have to cover one %.0f times as long as usual", sk.Projection.Family, sk.Projection.MaxRowNormRatio()).Hint = fmt.Sprintf("take sparse or rademacher, whose rows are all equally long and err less; %s goes with mechanism: none or randomised-response", sk.Projection.Family)
 	}
 }
 

@@ -3,7 +3,7 @@ package docs_test
 // takenApart lists the functions that parse text, by file, with the text that they parse.
 var takenApart = map[string]map[string]string{
 	"cmd/aggregator/http.go":        {"shown.invitation": "a URL"},
-	"cmd/aggregator/invitedraft.go": {"inviting.describe": "the parts of a flag"},
+	"cmd/aggregator/invitedraft.go": {"inviteRun.describe": "the parts of a flag"},
 	"cmd/aggregator/draft.go":       {"analyses": "what was typed at a prompt"},
 	"cmd/party/dataadd.go": {
 		"budgetOf": "what was typed at a prompt",
@@ -67,7 +67,7 @@ var takenApart = map[string]map[string]string{
 		"replaceScalar": "lines of YAML",
 	},
 	"node/config/paths.go":     {"baseDir": "a variable of the environment"},
-	"node/config/remove.go":    {"cut": "lines of YAML"},
+	"node/config/remove.go":    {"removeEntry": "lines of YAML"},
 	"node/config/source.go":    {"source.variable": "a key's path"},
 	"node/console/advanced.go": {"spoken": "words of a command line"},
 	"node/console/completion.go": {
@@ -173,7 +173,7 @@ var takenApart = map[string]map[string]string{
 	"node/store/ledgerhead.go": {
 		"Store.traces":    "a file's name",
 		"backedUpRelease": "a path within a backup",
-		"traces.whole":    "the file of the journal's last entry",
+		"ledgerEvidence.check":    "the file of the journal's last entry",
 	},
 	"node/store/purge.go": {
 		"Store.queries": "a file's name",

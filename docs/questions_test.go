@@ -24,7 +24,7 @@ var questions = []question{
 	{"who says whether a message comes in time?", "protocol/session/turns.go", "ErrPremature"},
 	{"where does a masked sum lose its masks?", "protocol/release/masked.go", "Unmask"},
 	{"which exit code does an error have?", "protocol/fail/rows.go", "rows"},
-	{"how do two datasets turn out to be the same people?", "node/people/people.go", "Like"},
+	{"how do two datasets turn out to be the same people?", "node/people/people.go", "Compare"},
 	{"what does a study wait for?", "protocol/wait/wait.go", "Code"},
 	{"which paths does the API serve?", "node/api/route.go", "routes"},
 	{"where is a study drafted?", "protocol/study/file/draft.go", "Draft"},

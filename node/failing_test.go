@@ -174,7 +174,7 @@ func (f failing) PutDecision(study protocol.StudyID, decision store.Decision, at
 
 func (f failing) PutSigned(study protocol.StudyID, kind protocol.Kind, attempt uint32, raw []byte) error {
 	name, _, _ := strings.Cut(string(kind), " ") // a welcome's kind is followed by the join's id
-	return f.writes.write("PutOwn "+name, func() error { return f.Store.PutSigned(study, kind, attempt, raw) })
+	return f.writes.write("PutSigned "+name, func() error { return f.Store.PutSigned(study, kind, attempt, raw) })
 }
 
 // AppendBoard counts, at the aggregator, by the kind it appends. A party receives the board in

@@ -52,15 +52,15 @@ func tables() map[string]table {
 		"steward":             {terms: asked, data: uniform(50), node: "a", only: "PutDecision", play: table.stewarded},
 		"second attempt":      {terms: smallSketch, data: uniform(50), node: "a", only: "DestroySecret", silent: protocol.KindShare},
 		"newcomer":            {terms: late, data: uniform(50), node: "c", only: "PutSecret", play: table.joined},
-		"welcomer":            {terms: late, data: uniform(50), node: "a", only: "PutOwn", play: table.joined},
+		"welcomer":            {terms: late, data: uniform(50), node: "a", only: "PutSigned", play: table.joined},
 		"by hand":             {terms: clustered, data: points, node: "a", only: "SaveRelease PutResult", play: table.carried},
 		"aggregator":          {terms: clustered, data: points, node: "agg"},
 		"aggregator, again":   {terms: smallSketch, data: uniform(50), node: "agg", only: "AppendBoard", silent: protocol.KindShare},
 		"aggregator, late":    {terms: late, data: uniform(50), node: "agg", only: "PutResult", play: table.joined},
 		"masked":              {terms: masked, data: alike(50), node: "a", only: "SaveRelease"},
-		"masked, again":       {terms: masked, data: alike(50), node: "a", only: "DropRelease Debit PutOwn", silent: protocol.KindRelease},
+		"masked, again":       {terms: masked, data: alike(50), node: "a", only: "DropRelease Debit PutSigned", silent: protocol.KindRelease},
 		"aggregator, masked":  {terms: masked, data: alike(50), node: "agg", only: "PutChunk", silent: protocol.KindRelease},
-		"two rounds":          {terms: twice, data: plane(200), node: "a", only: "Debit PutFirst SaveRelease PutOwn"},
+		"two rounds":          {terms: twice, data: plane(200), node: "a", only: "Debit PutFirst SaveRelease PutSigned"},
 		"aggregator, twice":   {terms: twice, data: plane(200), node: "agg", only: "AppendBoard"},
 		"aggregator by hand":  {terms: clustered, data: points, node: "agg", only: "PutChunk", play: table.carried},
 	}
@@ -288,7 +288,7 @@ func TestWhatTheTableCatches(t *testing.T) {
 	t.Parallel()
 	tab := tables()["party"]
 	t.Run("a second release", func(t *testing.T) {
-		w := &writes{fail: nth{"PutOwn release", 1}, how: notPersisted}
+		w := &writes{fail: nth{"PutSigned release", 1}, how: notPersisted}
 		faults := tab.run(t, w, func(b *bench) {
 			check(t, os.RemoveAll(filepath.Join(b.path("a"), "releases", b.study.ID.String())))
 		})

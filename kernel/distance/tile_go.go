@@ -13,4 +13,4 @@ func tileScores(cpu.Level, *float32, *float32, *float32, int) { panic(noAssembly
 
 func tileBelow(*uint32, *float32, *float32) bool { panic(noAssembly) }
 
-func tileLeast(*Leaders, *float32, int32) { panic(noAssembly) }
+func tileLeast(*BestRows, *float32, int32) { panic(noAssembly) }

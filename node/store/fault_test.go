@@ -199,14 +199,14 @@ func operations(t *testing.T, role Role, id protocol.StudyID) []operation {
 		}...)
 	}
 	return append(both, []operation{
-		{"PutOwn", func(s *Store) error { return s.PutSigned(id, protocol.KindCommit, 1, []byte("commit")) }},
+		{"PutSigned", func(s *Store) error { return s.PutSigned(id, protocol.KindCommit, 1, []byte("commit")) }},
 		{"Own", func(s *Store) error { return second(s.Own(id)) }},
 		{"RestoredAt", func(s *Store) error { return second(s.RestoredAt()) }},
 		{"Debit", func(s *Store) error { return second(debit(t, s, id, 7)) }},
 		{"Ledger", func(s *Store) error { return second(s.Ledger()) }},
 		{"PeopleKey", func(s *Store) error { return second(s.PeopleKey()) }},
-		{"KeepPeople", func(s *Store) error { return s.PutPeopleSample("north", people.Sample{}) }},
-		{"KeepPeople, new", func(s *Store) error { return s.PutPeopleSample("south", people.Sample{}) }},
+		{"PutPeopleSample", func(s *Store) error { return s.PutPeopleSample("north", people.Sample{}) }},
+		{"PutPeopleSample, new", func(s *Store) error { return s.PutPeopleSample("south", people.Sample{}) }},
 		{"People", func(s *Store) error { return second(s.People()) }},
 		{"PutDecision", func(s *Store) error { return s.PutDecision(id, Approve, 7) }},
 		{"Decision", func(s *Store) error { _, _, err := s.Decision(id); return err }},

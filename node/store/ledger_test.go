@@ -194,7 +194,7 @@ func BenchmarkDebit(b *testing.B) {
 	}
 }
 
-func BenchmarkPutOwn(b *testing.B) {
+func BenchmarkPutSigned(b *testing.B) {
 	s := newStore(b, Party)
 	study := addStudy(b, s, "study")
 	for i := range b.N {

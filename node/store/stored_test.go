@@ -443,7 +443,7 @@ func TestADatabaseThatDoesNotAnswer(t *testing.T) {
 	peer := protocol.PeerID{1}
 	for name, do := range map[string]func() error{
 		"Backup":         func() error { _, err := s.Backup(io.Discard); return err },
-		"PutOwn":         func() error { return s.PutSigned(id, protocol.KindApprove, 0, nil) },
+		"PutSigned":         func() error { return s.PutSigned(id, protocol.KindApprove, 0, nil) },
 		"Own":            func() error { _, err := s.Own(id); return err },
 		"AppendBoard":    func() error { return s.AppendBoard(id, 0, [][]byte{{1}}, nil) },
 		"Noted":          func() error { _, _, err := s.Noted(0); return err },
@@ -464,7 +464,7 @@ func TestADatabaseThatDoesNotAnswer(t *testing.T) {
 		"LedgerHead":     func() error { _, err := s.LedgerHead(peer); return err },
 		"LedgerHeads":    func() error { return s.LedgerHeads(nil) },
 		"PeopleKey":      func() error { _, err := s.PeopleKey(); return err },
-		"KeepPeople":     func() error { return s.PutPeopleSample("x", people.Sample{}) },
+		"PutPeopleSample":     func() error { return s.PutPeopleSample("x", people.Sample{}) },
 		"People":         func() error { _, err := s.People(); return err },
 		"Purge":          func() error { _, err := s.Purge(id, 1); return err },
 		"Purged":         func() error { _, err := s.Purged(id); return err },

@@ -474,7 +474,7 @@ class Neighbors(Object):
     # Edges[i][j]: number of neighbours that records of party i have at party j, by Features
     edges: tuple[tuple[int, ...], ...] = key("edges", by="features,features", of="neighbors")
     # share of the variation of distances that is due to records and not to errors; at least
-    # estimate.ToldApart
+    # estimate.LeastReliability
     told: float = key("told")
     # why parties get distances without intervals
     unbounded: str = key("unbounded", absent=True)

@@ -171,9 +171,9 @@ var takenApart = map[string]map[string]string{
 	},
 	"node/store/kept.go": {"Store.KeptStudies": "a file's name"},
 	"node/store/ledgerhead.go": {
-		"Store.traces":    "a file's name",
-		"backedUpRelease": "a path within a backup",
-		"ledgerEvidence.check":    "the file of the journal's last entry",
+		"Store.traces":         "a file's name",
+		"backedUpRelease":      "a path within a backup",
+		"ledgerEvidence.check": "the file of the journal's last entry",
 	},
 	"node/store/purge.go": {
 		"Store.queries": "a file's name",

@@ -254,7 +254,7 @@ func TestReadOnly(t *testing.T) {
 	for name, err := range map[string]error{
 		"PutStudy":       s.PutStudy(study, nil, 0),
 		"PutDecision":    s.PutDecision(study, Approve, 0),
-		"PutSigned":         s.PutSigned(study, protocol.KindApprove, 0, []byte("x")),
+		"PutSigned":      s.PutSigned(study, protocol.KindApprove, 0, []byte("x")),
 		"AppendBoard":    s.AppendBoard(study, 0, [][]byte{{1}}, nil),
 		"PutStatus":      s.PutStatus(study, nil),
 		"SaveRelease":    s.SaveRelease(study, Release{}),

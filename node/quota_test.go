@@ -189,7 +189,7 @@ func TestAComputationThatEndsTheNode(t *testing.T) {
 			t.Fatalf("it computed before %d s had passed", pause)
 		}
 		b.until(func() bool { return strings.Contains(status().Trouble, "while it computed the result") })
-		if s := status(); s.State != string(session.Computing) || i == 1 && !strings.Contains(s.Trouble, "this node ended 2 times in a row while") {
+		if s := status(); s.State != string(session.Computing) || i == 1 && !strings.Contains(s.Trouble, "this node stopped 2 times in a row while") {
 			t.Errorf("status %+v", s)
 		}
 		clock.Add(1)

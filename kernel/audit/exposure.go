@@ -235,7 +235,7 @@ func (r Release) Acceptable() (ok bool, reason string) {
 	if r.Earlier > 0 {
 		what = "together with earlier releases of these data without noise, this releases"
 	}
-	return false, fmt.Sprintf("%s %.2g numbers for each number held; at most %g is allowed", what, share, maxShare)
+	return false, fmt.Sprintf("%s %.3g numbers for each number held, more than the %g that is allowed", what, share, maxShare)
 }
 
 // String tells a steward what the release as a whole reveals.

@@ -327,7 +327,7 @@ func TestCautionComesFirst(t *testing.T) {
 	for _, next := range []string{
 		"<h1>Nothing here stands out of the noise. correlation: 0 of 4 pairs across parties clearly differ from 0. 2 of 3 parties are in this result, without ",
 		`<p class="warn"><strong>Caution.</strong> ` + said, `<p class="warn">Nothing here stands out of the noise: 0 of 4 pairs`, `class="soft"`, "<figure",
-		"<figcaption id=\"a0-heat-c\">" + said, "no answer [−1.0, 1.0]", "Of 1000 records, about 70 [60, 80] were longer than the clip, by a noisy count. Intervals of means and covariances allow for it. From 10 on, it shows",
+		"<figcaption id=\"a0-heat-c\">" + said, "no answer [−1.0, 1.0]", "Of 1000 records, about 70 [60, 80] were longer than the clip, by a noisy count. Intervals of means and covariances allow for it. From 10 records on, this is",
 	} {
 		found := strings.Index(html[at:], next)
 		if found < 0 {

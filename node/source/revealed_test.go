@@ -96,11 +96,11 @@ func TestNoiselessReleasesAddUp(t *testing.T) {
 
 	released("first", signSketches(30, 10), "patients", true)
 	holds("the rest of a tenth", refused("rest", signSketches(40)), "")
-	holds("beyond it", refused("beyond", signSketches(41)), "before")
+	holds("beyond it", refused("beyond", signSketches(41)), "together with earlier releases")
 	holds("the first study itself, again", refused("first", signSketches(30, 10)), "")
 
 	released("elsewhere", signSketches(80), "others", true)
 	holds("other data", refused("rest", signSketches(40)), "")
 	released("forgotten", signSketches(1), "patients", false)
-	holds("after a study that is not here", refused("one", signSketches(1)), "before")
+	holds("after a study that is not here", refused("one", signSketches(1)), "together with earlier releases")
 }

@@ -52,7 +52,7 @@ var mutants = []mutant{
 	{"noise is drawn anew on retry", "protocol/release/job.Run",
 		"if stored == ours", "if stored == ours && spec.Study == nil"},
 	{"the ledger is debited at each try", "protocol/release/job.Spec.Due",
-		"if _, paid := ledger.Paid(entries, next); paid", "if _, paid := ledger.Paid(entries, next); paid && next.Sketch > 99"},
+		"if _, paid := ledger.Debited(entries, next); paid", "if _, paid := ledger.Debited(entries, next); paid && next.Sketch > 99"},
 	{"a release after a void one is not paid for", "protocol/release/job.Study.entry",
 		"e.Round = w.Round", "e.Round = 0 * w.Round"},
 	{"a masked sketch leaves without its mask", "protocol/release/job.run.seal",

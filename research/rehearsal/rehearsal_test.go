@@ -113,7 +113,7 @@ func TestOrderOfRows(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	s := rehearsed(t, false, moments)
 	for want, values := range map[string][]float64{
-		"2 values for 3 columns": {1, 0}, "no place in a list": {1, 3, 0},
+		"2 values for 3 columns": {1, 0}, "3 is not an index into a list": {1, 3, 0},
 	} {
 		parties := make([]Held, 3)
 		parties[1].Values = [][]float64{values}

@@ -365,6 +365,48 @@ func TestHeldSketchEndsWithTheStudy(t *testing.T) {
 	}
 }
 
+// passing is a state whose held sketch another process has locked for a moment.
+type passing struct {
+	node.PartyState
+	unlock func()
+}
+
+func (p passing) LockHeld(study protocol.StudyID, patience time.Duration) (func(), error) {
+	if patience > 0 {
+		go p.unlock()
+	}
+	return p.PartyState.LockHeld(study, patience)
+}
+
+// A running node locks the held sketch whenever it looks for the steward's decision. A command that
+// comes at that moment waits.
+func TestCommandsWaitForANodeThatLooks(t *testing.T) {
+	t.Parallel()
+	w := smallSketch
+	w.release = "ask"
+	b := newBench(t, w, uniform(50))
+	die, finish := b.killing()
+	die("held")
+	for _, command := range []func(source.Options) error{
+		func(o source.Options) error {
+			_, err := local.ChangeHeld(t.Context(), o, local.HeldChange{})
+			return err
+		},
+		func(o source.Options) error {
+			_, err := local.ReleaseHeld(o)
+			return err
+		},
+	} {
+		st := b.open("a")
+		defer st.Close()
+		unlock, err := st.LockHeld(b.study.ID, 0)
+		check(t, err)
+		check(t, command(b.sketchOptions(passing{st, unlock})))
+	}
+	die("stored")
+	finish(b.stored())
+}
+
 // change changes party a's held sketch.
 func (b *bench) change(c local.HeldChange) local.Holding {
 	b.t.Helper()

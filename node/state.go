@@ -13,6 +13,11 @@ import (
 	"github.com/cosketch/cosketch/protocol/ledger"
 )
 
+// HeldPatience is how long a command, or the destruction of a held sketch, waits for another use of
+// that sketch. A running node locks it for a moment every few seconds, to see whether the steward
+// has decided.
+const HeldPatience = 10 * time.Second
+
 // State is the durable state that both drivers need; *store.Store implements it.
 //
 // If a writing method returns nil, the write survives a kill and a power loss. If it returns an

@@ -33,8 +33,8 @@ type Holding struct {
 
 // ChangeHeld brings a study's held sketch up to date with the data, rebuilds it, or withdraws
 // records. If nothing is held yet and the site file says release: ask, it makes the sketch. It
-// returns ErrReleased after the release, ErrNoSeed before the seed, and store.ErrBusy while another
-// process works on the sketch.
+// returns ErrReleased after the release, ErrNoSeed before the seed, and store.ErrBusy if another
+// process works on the sketch for longer than node.HeldPatience.
 func ChangeHeld(ctx context.Context, o source.Options, change HeldChange) (Holding, error) {
 	var out Holding
 	err := withHeld(o, func(r *source.Source, src *source.Dataset, set *held.Set) (err error) {
@@ -127,7 +127,7 @@ func lockedHeld(o source.Options, do func(*source.Source, *source.Dataset, *held
 	if err != nil {
 		return err
 	}
-	unlock, err := o.Store.LockHeld(o.Study.ID, 0)
+	unlock, err := o.Store.LockHeld(o.Study.ID, node.HeldPatience)
 	if err != nil {
 		return err
 	}

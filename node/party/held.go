@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/event"
@@ -96,13 +95,10 @@ func (r *service) asked(s session.Status) session.Status {
 	return s
 }
 
-// heldPatience is how long destroying a held sketch waits for a command that uses it.
-const heldPatience = 10 * time.Second
-
 // destroyHeld destroys the held sketch. It is destroyed together with the seed, because each is
 // useless without the other.
 func (r *service) destroyHeld() error {
-	unlock, err := r.Store.LockHeld(r.Study.ID, heldPatience)
+	unlock, err := r.Store.LockHeld(r.Study.ID, node.HeldPatience)
 	if err != nil {
 		return err
 	}

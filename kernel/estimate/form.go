@@ -97,14 +97,8 @@ func (g *Gram) variance(f form) float64 {
 	return ff
 }
 
-// covariance is Cov(f, h) = 2 tr(W H V H)/k + k Σ W_ii V_ii κ_i for forms with
-// matrices W and V.
-func (g *Gram) covariance(f, h form) float64 {
-	_, fh, _ := g.errors(f, h)
-	return fh
-}
-
-// errors are the variances and the covariance of two forms.
+// errors are the variances and the covariance of two forms: for matrices W and V,
+// Cov(f, h) = 2 tr(W H V H)/k + k Σ W_ii V_ii κ_i.
 func (g *Gram) errors(f, h form) (ff, fh, hh float64) {
 	var memory [grids * fewColumns * fewColumns]float64
 	var places [fewColumns]int

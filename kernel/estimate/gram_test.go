@@ -117,6 +117,7 @@ func TestVarianceFormulas(t *testing.T) {
 	g := mustGram(t, columns, []Noise{{Variance: 0.1, FourthCumulant: kappa}, {Variance: 0.2}})
 	a, b, c := g.raw.At(0, 0), g.raw.At(1, 1), g.raw.At(0, 1)
 	x, y := Column(0), Column(1)
+	covariance := func(f, h form) float64 { _, fh, _ := g.errors(f, h); return fh }
 	for _, test := range []struct {
 		name      string
 		got, want float64
@@ -124,8 +125,8 @@ func TestVarianceFormulas(t *testing.T) {
 		{"product", g.variance(form{{1, x, y}}), (a*b + c*c) / k},
 		{"norm", g.variance(form{{1, x, x}}), 2*a*a/k + k*kappa},
 		{"distance", g.variance(form{{1, x.minus(1, y), x.minus(1, y)}}), 2*math.Pow(a+b-2*c, 2)/k + k*kappa},
-		{"covariance", g.covariance(form{{1, x, x}}, form{{1, x, y}}), 2 * a * c / k},
-		{"weights", g.covariance(form{{2, x, y}}, form{{1, x.scaled(3), y}}), 6 * (a*b + c*c) / k},
+		{"covariance", covariance(form{{1, x, x}}, form{{1, x, y}}), 2 * a * c / k},
+		{"weights", covariance(form{{2, x, y}}, form{{1, x.scaled(3), y}}), 6 * (a*b + c*c) / k},
 		{"parts", g.variance(form{{0.5, x, y}, {0.5, y, x}}), (a*b + c*c) / k},
 	} {
 		if math.Abs(test.got-test.want) > 1e-12*math.Abs(test.want) {

@@ -127,15 +127,6 @@ func (t task) weight(sign float64) float64 {
 
 func (t task) point(i int) []float64 { return t.Points.RawRowView(t.rows[i]) }
 
-// all lists the numbers from 0 to n-1.
-func all(n int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = i
-	}
-	return out
-}
-
 func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Data: x, Inc: 1} }
 
 func dot(x, y []float64) float64 { return blas64.Dot(vector(x), vector(y)) }

@@ -153,3 +153,12 @@ func TestScaleDoesNotMatter(t *testing.T) {
 		t.Errorf("cut off after one pass, and called finished: %v", err)
 	}
 }
+
+// all lists the numbers from 0 to n-1.
+func all(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}

@@ -17,6 +17,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/full"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -334,7 +335,7 @@ func TestKeepingFails(t *testing.T) {
 	run.options.Keep = fullDisk{}
 	_, _, err := analysis.Run(context.Background(), run.options)
 	var keeping *analysis.StoreError
-	if !errors.As(err, &keeping) || analysis.Unanswerable(err) {
+	if !errors.As(err, &keeping) || fail.Find(err).ID == fail.Unanswerable {
 		t.Errorf("error %v", err)
 	}
 }

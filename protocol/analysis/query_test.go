@@ -15,6 +15,7 @@ import (
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -235,7 +236,7 @@ func TestQueriesThatHaveNoAnswer(t *testing.T) {
 	s := parse(t, fmt.Sprintf(horizontal, "  - {side: records, family: identity}", noPromise, "{kind: neighbors, neighbors: 3}"))
 	sent := ship(t, s, 1, scattered(rand.New(rand.NewPCG(8, 3)), 5, 5))
 	q := analysis.Queries{Names: []string{"v"}, Points: mat.NewDense(1, 2, nil), Neighbors: 11}
-	if _, err := analysis.Query(context.Background(), sent.options, q); !analysis.Unanswerable(err) || !strings.Contains(err.Error(), "there are only 10 records") {
+	if _, err := analysis.Query(context.Background(), sent.options, q); fail.Find(err).ID != fail.Unanswerable || !strings.Contains(err.Error(), "there are only 10 records") {
 		t.Errorf("eleven neighbours of ten: %v", err)
 	}
 	if _, err := analysis.AnswerQuery(context.Background(), sent.options, analysis.OwnQuery{Number: 1}); err == nil || !strings.Contains(err.Error(), "admits no queries") {

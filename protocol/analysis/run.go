@@ -274,13 +274,6 @@ func (n *noAnswer) Error() string { return n.why }
 // Fail returns the error of the catalogue.
 func (n *noAnswer) Fail() *fail.Error { return fail.Unanswerable.Fail() }
 
-// Unanswerable reports whether err says that the releases do not answer an analysis. Nothing
-// failed, but there is no answer.
-func Unanswerable(err error) bool {
-	why := (*noAnswer)(nil)
-	return errors.As(err, &why)
-}
-
 // unanswerable returns a noAnswer with a message for people.
 func unanswerable(format string, args ...any) error { return &noAnswer{fmt.Sprintf(format, args...)} }
 

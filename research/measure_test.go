@@ -10,7 +10,7 @@ import (
 	"github.com/cosketch/cosketch/testnet/program"
 )
 
-// The measurements of README.md run and print a table. They keep their flags, but have two parties
+// The measurements of scale in README.md run and print a table. They keep their flags, but have two parties
 // (three where sums are masked) and the smallest release that a line names, each once.
 func TestMeasurementsRun(t *testing.T) {
 	full.Only(t, "runs studies on real processes")
@@ -18,16 +18,12 @@ func TestMeasurementsRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, block, _ := strings.Cut(string(text), "```sh not measure\n")
-	block, _, _ = strings.Cut(block, "```")
 	ran := map[string]bool{}
-	for line := range strings.Lines(block) {
-		words := strings.Fields(line)
-		if len(words) < 6 || strings.Join(words[:5], " ") != "go run -C research ." {
-			t.Errorf("not a measurement of the laboratory: %s", line)
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, "go run -C research . scale ") {
 			continue
 		}
-		args := smallest(words[5:])
+		args := smallest(strings.Fields(line)[5:])
 		if ran[strings.Join(args, " ")] {
 			continue
 		}
@@ -40,7 +36,7 @@ func TestMeasurementsRun(t *testing.T) {
 			t.Errorf("%v prints\n%s", args, out.String())
 		}
 	}
-	if len(ran) < 3 {
+	if len(ran) < 7 {
 		t.Errorf("%d measurements found", len(ran))
 	}
 }
@@ -52,7 +48,7 @@ func smallest(args []string) (out []string) {
 		parties = "3"
 	}
 	for i, word := range args {
-		if i > 0 && args[i-1] == "--megabytes" {
+		if i > 0 && (args[i-1] == "--megabytes" || args[i-1] == "--rounds") {
 			word, _, _ = strings.Cut(word, ",")
 		}
 		if i > 0 && args[i-1] == "--parties" {

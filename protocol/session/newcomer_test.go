@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -30,6 +31,48 @@ func joinedLate(t *testing.T) *fixture {
 	check(t, s.Parties[3].Approve())
 	check(t, s.Run())
 	return &fixture{t: t, study: s.Study, board: s.Aggregator.Board(), parties: s.Parties}
+}
+
+// One member welcomes two newcomers of one study.
+func TestMembersWelcomeTwo(t *testing.T) {
+	s := simulate(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Parties: 5, Quorum: 3, Late: true, Public: true}), Seed: 8})
+	for _, p := range s.Parties {
+		p.Welcome = func(protocol.PeerID) bool { return true }
+	}
+	check(t, s.Restart())
+	for _, p := range s.Parties[:3] {
+		check(t, p.Approve())
+	}
+	check(t, s.Run())
+	check(t, s.Advance(protocoltest.Expires))
+	check(t, s.Run())
+	for _, p := range s.Parties[3:] {
+		check(t, p.Approve())
+		check(t, s.Run())
+	}
+	welcomes := map[protocol.PeerID]int{}
+	for _, e := range s.Aggregator.Stored {
+		if e.Kind() == protocol.KindWelcome {
+			welcomes[e.Sender()]++
+		}
+	}
+	for _, p := range s.Parties {
+		if p.Status().State != session.Done {
+			t.Errorf("%s is %s: %v", p.Name, p.Status().State, p.Status().Failure)
+		}
+	}
+	a, err := session.NewAggregator(session.AggregatorConfig{Study: s.Study, Signer: s.Aggregator.Signer})
+	check(t, err)
+	if _, ok := a.Result(); ok {
+		t.Error("there is a result before the board is read")
+	}
+	check(t, a.Restore(s.Aggregator.Stored))
+	if r, ok := a.Result(); !ok || len(r.Releases) != 5 {
+		t.Errorf("a result of %d releases", len(r.Releases))
+	}
+	if most := slices.Max(slices.Collect(maps.Values(welcomes))); most != 2 {
+		t.Errorf("no member welcomed both: %v", welcomes)
+	}
 }
 
 // A newcomer proves what members have confirmed: the same transcripts, board and public row keys.

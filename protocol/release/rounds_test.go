@@ -2,6 +2,7 @@ package release
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/cosketch/cosketch/kernel/dp"
@@ -88,6 +89,10 @@ func TestAnyInterimKeepsThePromise(t *testing.T) {
 					}
 					if rows, other := p.Shape(100); rows != 1 || other != cols || p.Limit != waiting.Limit {
 						t.Errorf("with an interim %d × %d, without one 1 × %d", rows, other, cols)
+					}
+					read, err := p.Summed(sketch.Sketch{Side: sketch.Moments, Rows: 1, Cols: int(cols), Data: make([]int64, cols)})
+					if err != nil || read.Clip != clip || !slices.Equal(read.Moves, b.Moves) {
+						t.Errorf("the sums are read as of clip %d and moves %v, want %d and %v: %v", read.Clip, read.Moves, clip, b.Moves, err)
 					}
 					for range 20 {
 						if moved := p.squareOf(t, farRecord(s, p, rng), farRecord(s, p, rng)); moved > sensitivity.L2Squared {

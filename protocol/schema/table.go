@@ -30,65 +30,127 @@ type Key[T any] struct {
 type Keys[T any] []Key[T]
 
 // Names returns the names of the keys, in the table's order.
-func (ks Keys[T]) Names() []string {
-	out := make([]string, len(ks))
+func (ks Keys[T]) Names() []string { return ks.table().names() }
+
+// Read reads a mapping. A nil node stands for a mapping that is left out: only defaults apply.
+func (ks Keys[T]) Read(r *Reader, at Item, to *T) { ks.table().read(r, at, to) }
+
+// Take reads the keys of a mapping that may also have other keys.
+func (ks Keys[T]) Take(o Object, to *T) { ks.table().take(o, to) }
+
+// Encode encodes what was read.
+func (ks Keys[T]) Encode(e *Encoder, of *T) { ks.table().encode(e, of) }
+
+// Rows returns the table for people.
+func (ks Keys[T]) Rows() []Row { return ks.table().rows() }
+
+// table returns the keys without their type. The forms have it already.
+func (ks Keys[T]) table() table {
+	out := make(table, len(ks))
 	for i, k := range ks {
-		out[i] = k.Name
+		out[i] = key{
+			row:   Row{Name: k.Name, Says: k.Doc, Default: k.Default, Unset: k.Unset, Example: k.Example, Beside: k.AlternativeTo, Must: k.Required},
+			form:  k.Form.form,
+			hint:  k.Hint,
+			path:  k.Path,
+			ifSet: k.IfSet,
+		}
+		if k.Forbidden != nil {
+			out[i].forbidden = func(to any) string { return k.Forbidden(to.(*T)) }
+		}
 	}
 	return out
 }
 
-// Read reads a mapping. A nil node stands for a mapping that is left out: only defaults apply.
-func (ks Keys[T]) Read(r *Reader, at Item, to *T) {
-	if at.Node == nil {
-		for _, k := range ks {
-			k.absent(r, Join(at.Path, k.Name), to)
-		}
-		return
-	}
-	o := r.Object(at.Node, at.Path, ks.Names()...)
-	if at.Node.Kind != yaml.MappingNode && !r.empty(at.Node) {
-		for _, k := range ks {
-			k.absent(r, Join(at.Path, k.Name), to)
-		}
-		return
-	}
-	ks.Take(o, to)
+// key is a Key without its type, as form is a Form.
+type key struct {
+	row        Row // without what the form adds
+	form       *form
+	hint, path string
+	ifSet      bool
+	forbidden  func(any) string
 }
 
-// Take reads the keys of a mapping that may also have other keys.
-func (ks Keys[T]) Take(o Object, to *T) {
+type table []key
+
+func (t table) names() []string {
+	out := make([]string, len(t))
+	for i, k := range t {
+		out[i] = k.row.Name
+	}
+	return out
+}
+
+func (t table) read(r *Reader, at Item, to any) {
+	if at.Node == nil {
+		t.absent(r, at.Path, to)
+		return
+	}
+	o := r.Object(at.Node, at.Path, t.names()...)
+	if at.Node.Kind != yaml.MappingNode && !r.empty(at.Node) {
+		t.absent(r, at.Path, to)
+		return
+	}
+	t.take(o, to)
+}
+
+func (t table) take(o Object, to any) {
 	r := o.Reader
-	for _, k := range ks {
-		path := Join(o.Path, k.Name)
-		switch value := o.Values[k.Name]; {
-		case value != nil && k.Forbidden != nil && k.Forbidden(to) != "":
-			r.Fail(path, "does not belong here: %s", k.Forbidden(to)).Hint = "remove the key"
+	for _, k := range t {
+		path := Join(o.Path, k.row.Name)
+		switch value := o.Values[k.row.Name]; {
+		case value != nil && k.forbidden != nil && k.forbidden(to) != "":
+			r.Fail(path, "does not belong here: %s", k.forbidden(to)).Hint = "remove the key"
 			k.absent(r, path, to)
 		case value != nil:
 			before := len(r.Errs)
-			k.Form.read(r, Item{value, path}, to)
+			k.form.read(r, Item{value, path}, to)
 			for _, e := range r.Errs[before:] {
 				if e.Key == path && e.Hint == "" {
-					e.Hint = k.Hint
+					e.Hint = k.hint
 				}
 			}
-		case k.Required:
-			r.Fail(path, "is missing").Hint = k.Hint
+		case k.row.Must:
+			r.Fail(path, "is missing").Hint = k.hint
 		default:
 			k.absent(r, path, to)
 		}
 	}
 }
 
-// absent reads the default of a key, and those of the keys below it.
-func (k Key[T]) absent(r *Reader, path string, to *T) {
-	switch {
-	case k.Default != "":
-		k.Form.read(r, Item{written(k.Default), path}, to)
-	case k.Form.absent != nil:
-		k.Form.absent(r, path, to)
+// absent reads the defaults of all keys of a mapping that is left out.
+func (t table) absent(r *Reader, path string, to any) {
+	for _, k := range t {
+		k.absent(r, Join(path, k.row.Name), to)
 	}
+}
+
+// absent reads the default of a key, and those of the keys below it.
+func (k key) absent(r *Reader, path string, to any) {
+	switch {
+	case k.row.Default != "":
+		k.form.read(r, Item{written(k.row.Default), path}, to)
+	case k.form.absent != nil:
+		k.form.absent(r, path, to)
+	}
+}
+
+func (t table) encode(e *Encoder, of any) {
+	for _, k := range t {
+		if k.form.encode != nil && (k.path != "" || k.form.paths) && !(k.ifSet && !k.form.set(of)) {
+			k.form.encode(e, k.path, of)
+		}
+	}
+}
+
+func (t table) rows() []Row {
+	out := make([]Row, len(t))
+	for i, k := range t {
+		f := k.form
+		out[i] = k.row
+		out[i].Is, out[i].Words, out[i].List, out[i].Inner, out[i].Each = f.is, f.words, f.list, f.inner, f.each
+	}
+	return out
 }
 
 // written returns a default as a node, as if it were in a file.
@@ -107,15 +169,6 @@ func scalar(value string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}
 }
 
-// Encode encodes what was read.
-func (ks Keys[T]) Encode(e *Encoder, of *T) {
-	for _, k := range ks {
-		if k.Form.encode != nil && (k.Path != "" || k.Form.paths) && !(k.IfSet && !k.Form.set(of)) {
-			k.Form.encode(e, k.Path, of)
-		}
-	}
-}
-
 // Row is a key of a table for people.
 type Row struct {
 	Name, Is, Says, Default, Unset, Example, Beside string
@@ -125,18 +178,6 @@ type Row struct {
 	List  bool   // its value is a list
 	Inner []Row  // keys of its mapping, or of the entries of its list or mapping
 	Each  string // with Inner: "" for a single mapping; otherwise a placeholder for the names of many
-}
-
-// Rows returns the table for people.
-func (ks Keys[T]) Rows() []Row {
-	out := make([]Row, len(ks))
-	for i, k := range ks {
-		out[i] = Row{
-			Name: k.Name, Is: k.Form.is, Says: k.Doc, Default: k.Default, Unset: k.Unset, Example: k.Example, Beside: k.AlternativeTo,
-			Must: k.Required, Words: k.Form.words, List: k.Form.list, Inner: k.Form.inner, Each: k.Form.each,
-		}
-	}
-	return out
 }
 
 // Leaves returns the rows of values that occur once in a file, named by their paths.

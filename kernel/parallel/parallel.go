@@ -26,11 +26,11 @@ func ShareUntil(ctx context.Context, pieces, workers int, do func(worker, piece 
 	var taken atomic.Int64
 	work := func(worker int) {
 		for ctx.Err() == nil {
-			piece := int(taken.Add(1)) - 1
-			if piece >= pieces {
+			piece := taken.Add(1) - 1
+			if piece >= int64(pieces) { // of 64 bits: it runs past the largest int of 32
 				return
 			}
-			do(worker, piece)
+			do(worker, int(piece))
 		}
 	}
 	if workers = min(workers, pieces); workers <= 1 {

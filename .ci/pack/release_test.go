@@ -32,9 +32,9 @@ import (
 )
 
 // largest is the size limit of a program in bytes. On linux/amd64 the aggregator has 46.7 MB and
-// the party 51.3, of which 3.5 are for Arrow; on darwin/amd64, the largest, 47.5 and 52.2. In each, 8 are methods that nobody calls: kong and
-// html/template find methods by name at run time, so the linker keeps all. If a program exceeds the
-// limit, check what it newly links.
+// the party 51.3, of which 3.5 are for Arrow; on darwin/amd64, the largest, they have 47.5 and 52.2.
+// In each, 8 are methods that nobody calls: kong and html/template find methods by name at run
+// time, so the linker keeps all. If a program exceeds the limit, check what it newly links.
 var largest = map[string]int{"party": 52_400_000, "aggregator": 47_700_000}
 
 // unwanted are modules that no program needs: what libp2p links by default, and tools.

@@ -43,7 +43,7 @@ func (f Form[T]) Then(check func(r *Reader, at Item, to *T)) Form[T] {
 // Absent returns the form with a value for keys that are left out, which may depend on earlier
 // rows.
 func (f Form[T]) Absent(absent func(to *T)) Form[T] {
-	return Form[T]{f.form.absently(func(_ *Reader, _ string, to any) { absent(to.(*T)) })}
+	return Form[T]{f.form.leftOut(func(_ *Reader, _ string, to any) { absent(to.(*T)) })}
 }
 
 // Encoded returns the form with an encoding of its own.
@@ -82,7 +82,7 @@ func (f *form) then(check func(*Reader, Item, any)) *form {
 	return &c
 }
 
-func (f *form) absently(absent func(*Reader, string, any)) *form {
+func (f *form) leftOut(absent func(*Reader, string, any)) *form {
 	c := *f
 	c.absent = absent
 	return &c
@@ -94,25 +94,25 @@ func (f *form) encoded(encode func(*Encoder, string, any)) *form {
 	return &c
 }
 
-// place is where a value stands in a T, without the type T.
+// field is where a value stands in a T, without the type T.
 type field[V any] struct {
 	get func(from any) V
 	put func(to any, v V)
 }
 
-func in[T, V any](of func(*T) *V) field[V] {
+func fieldOf[T, V any](of func(*T) *V) field[V] {
 	return field[V]{func(from any) V { return *of(from.(*T)) }, func(to any, v V) { *of(to.(*T)) = v }}
 }
 
-func text[T any, S ~string](of func(*T) *S) field[string] {
+func textOf[T any, S ~string](of func(*T) *S) field[string] {
 	return field[string]{func(from any) string { return string(*of(from.(*T))) }, func(to any, s string) { *of(to.(*T)) = S(s) }}
 }
 
-func whole[T any, N ~int | ~int64](of func(*T) *N) field[int64] {
+func wholeOf[T any, N ~int | ~int64](of func(*T) *N) field[int64] {
 	return field[int64]{func(from any) int64 { return int64(*of(from.(*T))) }, func(to any, n int64) { *of(to.(*T)) = N(n) }}
 }
 
-func real[T any, F ~float64](of func(*T) *F) field[float64] {
+func realOf[T any, F ~float64](of func(*T) *F) field[float64] {
 	return field[float64]{func(from any) float64 { return float64(*of(from.(*T))) }, func(to any, x float64) { *of(to.(*T)) = F(x) }}
 }
 
@@ -137,25 +137,25 @@ func simple[V comparable](p field[V], is string, read func(*Reader, Item) V, enc
 
 // Word returns the form of one of some words.
 func Word[T any, W ~string](of func(*T) *W, words Words) Form[T] {
-	return Form[T]{simple(text(of), "", words.Read, (*Encoder).Text).among(words)}
+	return Form[T]{simple(textOf(of), "", words.Read, (*Encoder).Text).among(words)}
 }
 
 // Either returns the form of one of two words, of which the second stands for true.
 func Either[T any](of func(*T) *bool, what, no, yes string) Form[T] {
 	words := Words{What: what, Has: []string{no, yes}}
-	return Form[T]{simple(in(of), "",
+	return Form[T]{simple(fieldOf(of), "",
 		func(r *Reader, at Item) bool { return words.Read(r, at) == yes },
 		func(e *Encoder, path string, set bool) { e.Text(path, map[bool]string{false: no, true: yes}[set]) }).among(words)}
 }
 
 // Flag returns the form of true or false.
 func Flag[T any](of func(*T) *bool) Form[T] {
-	return Form[T]{simple(in(of), "`true` or `false`", (*Reader).Flag, (*Encoder).Flag)}
+	return Form[T]{simple(fieldOf(of), "`true` or `false`", (*Reader).Flag, (*Encoder).Flag)}
 }
 
 // Whole returns the form of an integer from least to most.
 func Whole[T any, N ~int | ~int64](of func(*T) *N, least, most N) Form[T] {
-	return Form[T]{within(whole(of), int64(least), int64(most))}
+	return Form[T]{within(wholeOf(of), int64(least), int64(most))}
 }
 
 func within(p field[int64], least, most int64) *form {
@@ -171,7 +171,7 @@ func within(p field[int64], least, most int64) *form {
 
 // AtLeast returns the form of an integer of at least least, limited above only by 32 bits.
 func AtLeast[T any, N ~int | ~int64](of func(*T) *N, least N) Form[T] {
-	return Form[T]{atLeast(whole(of), int64(least))}
+	return Form[T]{atLeast(wholeOf(of), int64(least))}
 }
 
 func atLeast(p field[int64], least int64) *form {
@@ -196,7 +196,7 @@ func Mebibytes[T any](of func(*T) *int64, least int64) Form[T] {
 
 // Real returns the form of a number. Add limits with Then.
 func Real[T any, F ~float64](of func(*T) *F, is string) Form[T] {
-	return Form[T]{number(real(of), is)}
+	return Form[T]{number(realOf(of), is)}
 }
 
 func number(p field[float64], is string) *form {
@@ -205,12 +205,12 @@ func number(p field[float64], is string) *form {
 
 // RealOrDate returns the form of a number or a date.
 func RealOrDate[T any](of func(*T) *Amount, is string) Form[T] {
-	return Form[T]{simple(in(of), is, (*Reader).Amount, func(e *Encoder, path string, x Amount) { e.Real(path, x.X) })}
+	return Form[T]{simple(fieldOf(of), is, (*Reader).Amount, func(e *Encoder, path string, x Amount) { e.Real(path, x.X) })}
 }
 
 // Between returns the form of a number from least to most, ends included.
 func Between[T any, F ~float64](of func(*T) *F, least, most F) Form[T] {
-	return Form[T]{between(real(of), float64(least), float64(most))}
+	return Form[T]{between(realOf(of), float64(least), float64(most))}
 }
 
 func between(p field[float64], least, most float64) *form {
@@ -223,7 +223,7 @@ func between(p field[float64], least, most float64) *form {
 
 // Text returns the form of free text; wrong returns what is wrong with a text, or "".
 func Text[T any, S ~string](of func(*T) *S, wrong func(string) string) Form[T] {
-	return Form[T]{free(text(of), wrong)}
+	return Form[T]{free(textOf(of), wrong)}
 }
 
 func free(p field[string], wrong func(string) string) *form {
@@ -241,7 +241,7 @@ func free(p field[string], wrong func(string) string) *form {
 
 // Parsed returns the form of a word with its own grammar, such as a time.
 func Parsed[T any, V comparable](of func(*T) *V, is string, parse func(string) (V, error), text func(V) string) Form[T] {
-	return Form[T]{simple(in(of), is, func(r *Reader, at Item) (v V) {
+	return Form[T]{simple(fieldOf(of), is, func(r *Reader, at Item) (v V) {
 		word := r.Word(at, MaxWord)
 		if word == "" {
 			return v

@@ -89,10 +89,13 @@ func (u *undialled) Unwrap() []error { return u.kinds }
 // identity.
 const securing = "failed to negotiate security protocol: "
 
+// badCertificate is the alert of a peer that refuses a certificate: RFC 8446, section 6.2.
+const badCertificate = 42
+
 // dialCause returns a text for the error of one address, and its kind, which is one of the above or
-// nil. Only dialCause parses error texts. It must: libp2p reports neither how far it came nor what
-// is wrong with a certificate, and crypto/tls does not export the type of the alert that the other
-// side sent.
+// nil. Only dialCause looks into error texts. It must: libp2p reports neither how far it came nor
+// what is wrong with a certificate, and crypto/tls does not export the type of the alert that the
+// other side sent. Texts of the standard library are taken from its types.
 func dialCause(err error) (text string, kind error) {
 	var mismatch sec.ErrPeerIDMismatch
 	var invalid x509.CertificateInvalidError
@@ -103,7 +106,7 @@ func dialCause(err error) (text string, kind error) {
 		return fail.CertificateDates.New().Error(), ErrDates
 	case errors.As(err, &uncertified): // libp2p verifies its own certificates differently
 		return printable(err.Error()), ErrUncertified
-	case strings.Contains(err.Error(), "expired or is not yet valid"), strings.Contains(err.Error(), "tls: bad certificate"):
+	case strings.Contains(err.Error(), x509.CertificateInvalidError{Reason: x509.Expired}.Error()), strings.Contains(err.Error(), tls.AlertError(badCertificate).Error()):
 		return fail.CertificateDates.New().Error(), ErrDates
 	case errors.As(err, &mismatch):
 		return "another node listens there, " + mismatch.Actual.String(), ErrWrongPeer

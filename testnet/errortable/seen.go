@@ -22,8 +22,9 @@ type Attacked struct {
 
 // String describes it in words.
 func (a Attacked) String() string {
+	commas := strings.Replace(a.Knows, "; ", ", ", strings.Count(a.Knows, "; ")-1)
 	return fmt.Sprintf("from the release of %s an attacker who knows %s recovers %s of %s (%s without the release)",
-		a.Party, strings.ReplaceAll(a.Knows, ";", ","), block.Percent(a.Value), a.Measure, block.Percent(max(a.Baseline, 0)))
+		a.Party, strings.Replace(commas, "; ", " and ", 1), block.Percent(a.Value), a.Measure, block.Percent(max(a.Baseline, 0)))
 }
 
 // Seen returns the findings, one sentence for each sort of study that was run: whole records

@@ -21,7 +21,7 @@ func TestSeen(t *testing.T) {
 	for i, want := range [][]string{
 		{"(people)", "every whole record at ε = 1", "3 correlations err by 0.013", "2 of 3 intervals"},
 		{"(columns)", "2 of 3 intervals"},
-		{"(open)", "knows R, all ids recovers 48.0 %", "0.0 % without"},
+		{"(open)", "knows R and all ids recovers 48.0 %", "0.0 % without"},
 	} {
 		got := Seen(all)[i]
 		for _, part := range want {

@@ -19,7 +19,12 @@ func TestMeasurementsRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	ran := map[string]bool{}
-	for line := range strings.Lines(string(text)) {
+	var lines []string
+	for _, block := range strings.Split(string(text), "```sh not measure\n")[1:] {
+		block, _, _ = strings.Cut(block, "```")
+		lines = append(lines, strings.Split(strings.TrimSpace(block), "\n")...)
+	}
+	for _, line := range lines {
 		if !strings.HasPrefix(line, "go run -C research . scale ") {
 			continue
 		}
